@@ -1,12 +1,16 @@
 //! A JSON text as a flat list of its parts.
 
+mod build;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::reader::{Reader, Text, Token, Unsupported};
+use super::reader::{Reader, Unsupported};
 use super::write::{Edit, Sink, write_value};
 use super::{Form, Style};
 use crate::Error;
+use build::Builder;
+pub(super) use build::Node;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,20 +29,6 @@ pub enum Kind {
     Array,
     /// Members by name.
     Object,
-}
-
-/// A part of the text: a value or a key. The parts of a container follow it, a key stands before its value.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Node {
-    pub(super) kind: Kind,
-    pub(super) escaped: bool,
-    pub(super) printable: bool,
-    lone_surrogate: bool,
-    // Strings: without the quotes.
-    start: u32,
-    end: u32,
-    /// Index of the part after this one and all that is in it; while a container is open, the container around it.
-    pub(super) next: u32,
 }
 
 /// A JSON text, read once.
@@ -77,15 +67,23 @@ impl<'a> Document<'a> {
     /// looked into, but its canonical forms mean nothing.
     pub(crate) fn survey(text: &'a str) -> Result<(Self, Option<Unsupported>), Error> {
         if u32::try_from(text.len()).is_err() {
-            return Err(Error::UnsupportedValue("a text of 4 GiB or more".to_owned()));
+            return Err(Error::UnsupportedValue(
+                "a text of 4 GiB or more".to_owned(),
+            ));
         }
         // Dense JSON has a part every eight bytes or so; a guess that is too low costs one more copy.
-        let mut builder = Builder { nodes: Vec::with_capacity(text.len() / 12 + 4), open: NONE };
+        let mut builder = Builder::with_capacity(text.len() / 12 + 4);
         let mut reader = Reader::new(text);
         while let Some(token) = reader.advance()? {
             builder.take(token);
         }
-        Ok((Self { text, nodes: builder.nodes }, reader.unsupported()))
+        Ok((
+            Self {
+                text,
+                nodes: builder.finish(),
+            },
+            reader.unsupported(),
+        ))
     }
 
     /// The text that was read.
@@ -97,7 +95,10 @@ impl<'a> Document<'a> {
     /// The value that the text is.
     #[must_use]
     pub fn root(&self) -> Value<'_> {
-        Value { document: self, index: 0 }
+        Value {
+            document: self,
+            index: 0,
+        }
     }
 
     /// The text in a canonical form.
@@ -115,91 +116,24 @@ impl<'a> Document<'a> {
 
     pub(super) fn node(&self, index: u32) -> Node {
         // Indices come from the nodes themselves; a `null` that covers nothing stands for one that does not.
-        self.nodes.get(index as usize).copied().unwrap_or(Node {
-            kind: Kind::Null,
-            escaped: false,
-            printable: true,
-            lone_surrogate: false,
-            start: 0,
-            end: 0,
-            next: index.saturating_add(1),
-        })
+        self.nodes
+            .get(index as usize)
+            .copied()
+            .unwrap_or(Node::absent(index))
+    }
+
+    /// A string with its quotes.
+    pub(super) fn quoted(&self, node: Node) -> &'a str {
+        self.text
+            .get((node.start as usize).saturating_sub(1)..node.end as usize + 1)
+            .unwrap_or_default()
     }
 
     pub(super) fn slice(&self, node: Node) -> &'a str {
-        self.text.get(node.start as usize..node.end as usize).unwrap_or_default()
+        self.text
+            .get(node.start as usize..node.end as usize)
+            .unwrap_or_default()
     }
-}
-
-const NONE: u32 = u32::MAX;
-
-struct Builder {
-    nodes: Vec<Node>,
-    open: u32,
-}
-
-impl Builder {
-    fn take(&mut self, token: Token) {
-        match token {
-            Token::ObjectStart(at) => self.start(Kind::Object, at),
-            Token::ArrayStart(at) => self.start(Kind::Array, at),
-            Token::ObjectEnd(at) | Token::ArrayEnd(at) => self.finish(at),
-            Token::Key(text) | Token::String(text) => self.string(text),
-            Token::Integer(start, end) => self.leaf(Kind::Integer, start, end),
-            Token::Float(start, end) => self.leaf(Kind::Float, start, end),
-            Token::Bool(value, at) => self.leaf(Kind::Bool, at, at + if value { 4 } else { 5 }),
-            Token::Null(at) => self.leaf(Kind::Null, at, at + 4),
-        }
-    }
-
-    fn start(&mut self, kind: Kind, at: usize) {
-        let index = self.len();
-        self.leaf(kind, at, at + 1);
-        if let Some(node) = self.nodes.last_mut() {
-            node.next = self.open;
-        }
-        self.open = index;
-    }
-
-    fn finish(&mut self, at: usize) {
-        let next = self.len();
-        if let Some(node) = self.nodes.get_mut(self.open as usize) {
-            self.open = node.next;
-            node.next = next;
-            node.end = offset(at + 1);
-        }
-    }
-
-    fn string(&mut self, text: Text) {
-        self.leaf(Kind::String, text.start, text.end);
-        if let Some(node) = self.nodes.last_mut() {
-            node.escaped = text.escaped;
-            node.printable = text.printable;
-            node.lone_surrogate = text.lone_surrogate;
-        }
-    }
-
-    fn leaf(&mut self, kind: Kind, start: usize, end: usize) {
-        let next = self.len() + 1;
-        self.nodes.push(Node {
-            kind,
-            escaped: false,
-            printable: true,
-            lone_surrogate: false,
-            start: offset(start),
-            end: offset(end),
-            next,
-        });
-    }
-
-    fn len(&self) -> u32 {
-        offset(self.nodes.len())
-    }
-}
-
-/// Offsets and counts fit: the text is shorter than 4 GiB and has no more parts than bytes.
-fn offset(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(NONE)
 }
 
 /// A value in a [`Document`].
@@ -261,7 +195,9 @@ impl<'d> Value<'d> {
         match self.kind() {
             Kind::Null => false,
             Kind::Bool => self.raw() == "true",
-            Kind::Integer | Kind::Float => self.raw().parse::<f64>().is_ok_and(|number| number != 0.0),
+            Kind::Integer | Kind::Float => {
+                self.raw().parse::<f64>().is_ok_and(|number| number != 0.0)
+            }
             Kind::String => self.raw().len() > 2,
             Kind::Array | Kind::Object => self.node().next > self.index + 1,
         }
@@ -271,28 +207,53 @@ impl<'d> Value<'d> {
     /// Takes time linear in the number of members.
     #[must_use]
     pub fn get(self, name: &str) -> Option<Self> {
-        self.members().filter(|(key, _)| key == name).map(|(_, value)| value).last()
+        self.members()
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value)
+            .last()
     }
 
     /// The members as they stand in the text, repeated ones too; nothing when this is no object.
     #[must_use]
     pub fn members(self) -> Members<'d> {
         let node = self.node();
-        let end = if node.kind == Kind::Object { node.next } else { 0 };
-        Members { document: self.document, at: self.index + 1, end }
+        let end = if node.kind == Kind::Object {
+            node.next
+        } else {
+            0
+        };
+        Members {
+            document: self.document,
+            at: self.index + 1,
+            end,
+        }
     }
 
     /// The elements of an array; nothing when this is none.
     #[must_use]
     pub fn elements(self) -> Elements<'d> {
         let node = self.node();
-        let end = if node.kind == Kind::Array { node.next } else { 0 };
-        Elements { document: self.document, at: self.index + 1, end }
+        let end = if node.kind == Kind::Array {
+            node.next
+        } else {
+            0
+        };
+        Elements {
+            document: self.document,
+            at: self.index + 1,
+            end,
+        }
     }
 
     /// Write it in a canonical form.
     pub fn write(self, style: impl Into<Style>, out: &mut impl Sink) {
-        write_value(self.document, self.index, style.into(), Edit::default(), out);
+        write_value(
+            self.document,
+            self.index,
+            style.into(),
+            Edit::default(),
+            out,
+        );
     }
 
     fn node(self) -> Node {
@@ -303,7 +264,11 @@ impl<'d> Value<'d> {
 /// The text of a string or key.
 fn node_text<'d>(document: &'d Document<'d>, node: Node) -> Cow<'d, str> {
     let raw = document.slice(node);
-    if node.escaped { Cow::Owned(super::Unescaped::new(raw).collect()) } else { Cow::Borrowed(raw) }
+    if node.escaped {
+        Cow::Owned(super::Unescaped::new(raw).collect())
+    } else {
+        Cow::Borrowed(raw)
+    }
 }
 
 /// The members of an object, see [`Value::members`].
@@ -322,7 +287,10 @@ impl<'d> Iterator for Members<'d> {
             return None;
         }
         let key = node_text(self.document, self.document.node(self.at));
-        let value = Value { document: self.document, index: self.at + 1 };
+        let value = Value {
+            document: self.document,
+            index: self.at + 1,
+        };
         self.at = self.document.node(value.index).next;
         Some((key, value))
     }
@@ -343,7 +311,10 @@ impl<'d> Iterator for Elements<'d> {
         if self.at >= self.end {
             return None;
         }
-        let value = Value { document: self.document, index: self.at };
+        let value = Value {
+            document: self.document,
+            index: self.at,
+        };
         self.at = self.document.node(self.at).next;
         Some(value)
     }

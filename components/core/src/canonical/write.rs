@@ -1,6 +1,7 @@
 //! Values into text.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use sha2::digest::Update;
 
@@ -15,6 +16,7 @@ pub trait Sink {
 }
 
 impl Sink for String {
+    #[inline]
     fn push(&mut self, piece: &str) {
         self.push_str(piece);
     }
@@ -34,7 +36,11 @@ impl<'h, H: Update> DigestSink<'h, H> {
 
     /// A sink into a hash or MAC.
     pub fn new(hash: &'h mut H) -> Self {
-        Self { hash, block: String::with_capacity(Self::BLOCK), fed: 0 }
+        Self {
+            hash,
+            block: String::with_capacity(Self::BLOCK),
+            fed: 0,
+        }
     }
 
     /// Feed the rest. How many bytes went in.
@@ -51,6 +57,7 @@ impl<'h, H: Update> DigestSink<'h, H> {
 }
 
 impl<H: Update> Sink for DigestSink<'_, H> {
+    #[inline]
     fn push(&mut self, piece: &str) {
         if self.block.len() + piece.len() > Self::BLOCK {
             self.feed();
@@ -75,13 +82,19 @@ pub struct Edit<'e> {
 }
 
 impl Edit<'_> {
-    fn drops(&self, document: &Document<'_>, key: Node) -> bool {
-        let names = || self.leave_out.iter().chain(self.put_in.iter().map(|(name, _)| name));
-        if key.escaped {
-            names().any(|name| Unescaped::new(document.slice(key)).eq(name.chars()))
-        } else {
-            names().any(|name| document.slice(key) == *name)
-        }
+    fn drops(&self, key: &Member<'_>) -> bool {
+        let mut names = self
+            .leave_out
+            .iter()
+            .chain(self.put_in.iter().map(|(name, _)| name));
+        names.any(|name| {
+            key.compare(&Member {
+                raw: name,
+                escaped: false,
+                content: Content::PutIn(""),
+            })
+            .is_eq()
+        })
     }
 }
 
@@ -89,17 +102,38 @@ impl Edit<'_> {
 enum Frame {
     /// The next element, and the end.
     Array { at: u32, end: u32 },
-    /// Members still to write are `entries[at..end]`; all of this object begin at `base`.
+    /// Members still to write are `members[at..end]`; all of this object begin at `base`.
     Object { base: usize, at: usize, end: usize },
 }
 
-/// A member to write.
+/// A member of an object that is being written.
 #[derive(Clone, Copy)]
-enum Entry {
-    /// The key with this index.
-    Key(u32),
-    /// The member of this index in [`Edit::put_in`].
-    PutIn(usize),
+struct Member<'w> {
+    /// The key, between its quotes.
+    raw: &'w str,
+    escaped: bool,
+    content: Content<'w>,
+}
+
+#[derive(Clone, Copy)]
+enum Content<'w> {
+    /// The value after the key with this index.
+    After(u32),
+    /// A text of [`Edit::put_in`].
+    PutIn(&'w str),
+}
+
+impl Member<'_> {
+    /// Order of the keys by code point.
+    fn compare(&self, other: &Member<'_>) -> Ordering {
+        match (self.escaped, other.escaped) {
+            // The order of UTF-8 bytes is the order of code points.
+            (false, false) => self.raw.cmp(other.raw),
+            (false, true) => self.raw.chars().cmp(Unescaped::new(other.raw)),
+            (true, false) => Unescaped::new(self.raw).cmp(other.raw.chars()),
+            (true, true) => Unescaped::new(self.raw).cmp(Unescaped::new(other.raw)),
+        }
+    }
 }
 
 /// Write the value with this index. The edit applies to that value only.
@@ -110,9 +144,14 @@ pub(super) fn write_value(
     edit: Edit<'_>,
     out: &mut impl Sink,
 ) {
-    let mut writer = Writer { document, edit, entries: Vec::new() };
-    let (comma, colon) = if style.spaced { (", ", ": ") } else { (",", ":") };
-    let mut frames = Vec::new();
+    // Members of the open objects, innermost last.
+    let mut members: Vec<Member<'_>> = Vec::with_capacity(16);
+    let mut frames = Vec::with_capacity(8);
+    let (comma, colon) = if style.spaced {
+        (", ", ": ")
+    } else {
+        (",", ":")
+    };
     let mut value = Some(index);
     loop {
         if let Some(index) = value.take() {
@@ -120,13 +159,31 @@ pub(super) fn write_value(
             match node.kind {
                 Kind::Array => {
                     out.push("[");
-                    frames.push((true, Frame::Array { at: index + 1, end: node.next }));
+                    frames.push((
+                        true,
+                        Frame::Array {
+                            at: index + 1,
+                            end: node.next,
+                        },
+                    ));
                 }
                 Kind::Object => {
                     out.push("{");
-                    let base = writer.entries.len();
-                    writer.gather(index, node.next, frames.is_empty());
-                    frames.push((true, Frame::Object { base, at: base, end: writer.entries.len() }));
+                    let base = members.len();
+                    let edit = if frames.is_empty() {
+                        edit
+                    } else {
+                        Edit::default()
+                    };
+                    gather(document, index + 1..node.next, edit, &mut members);
+                    frames.push((
+                        true,
+                        Frame::Object {
+                            base,
+                            at: base,
+                            end: members.len(),
+                        },
+                    ));
                 }
                 Kind::String => string(document, node, style, out),
                 Kind::Integer if document.slice(node) == "-0" => out.push("0"),
@@ -134,7 +191,9 @@ pub(super) fn write_value(
                 Kind::Integer | Kind::Bool | Kind::Null => out.push(document.slice(node)),
             }
         }
-        let Some((first, frame)) = frames.last_mut() else { break };
+        let Some((first, frame)) = frames.last_mut() else {
+            break;
+        };
         let separator = if std::mem::take(first) { "" } else { comma };
         match frame {
             Frame::Array { at, end } if *at < *end => {
@@ -144,15 +203,21 @@ pub(super) fn write_value(
             }
             Frame::Object { at, end, .. } if *at < *end => {
                 out.push(separator);
-                match writer.entries.get(*at) {
-                    Some(Entry::Key(key)) => {
+                match members.get(*at) {
+                    Some(Member {
+                        content: Content::After(key),
+                        ..
+                    }) => {
                         string(document, document.node(*key), style, out);
                         out.push(colon);
                         value = Some(*key + 1);
                     }
-                    Some(Entry::PutIn(which)) => {
-                        let (name, text) = edit.put_in.get(*which).copied().unwrap_or_default();
-                        escape(name, style.ascii, out);
+                    Some(Member {
+                        raw,
+                        content: Content::PutIn(text),
+                        ..
+                    }) => {
+                        escape(raw, style.ascii, out);
                         out.push(colon);
                         out.push(text);
                     }
@@ -166,7 +231,7 @@ pub(super) fn write_value(
             }
             Frame::Object { base, .. } => {
                 out.push("}");
-                writer.entries.truncate(*base);
+                members.truncate(*base);
                 frames.pop();
             }
         }
@@ -174,92 +239,72 @@ pub(super) fn write_value(
 }
 
 fn string(document: &Document<'_>, node: Node, style: Style, out: &mut impl Sink) {
-    let raw = document.slice(node);
-    out.push("\"");
     if !node.escaped && (node.printable || !style.ascii) {
-        out.push(raw);
+        out.push(document.quoted(node));
     } else {
-        respell(raw, style.ascii, out);
+        out.push("\"");
+        respell(document.slice(node), style.ascii, out);
+        out.push("\"");
     }
-    out.push("\"");
 }
 
-struct Writer<'w> {
-    document: &'w Document<'w>,
+/// Append the members of an object, whose parts are given, sorted, of equal keys the last one only.
+fn gather<'w>(
+    document: &Document<'w>,
+    parts: Range<u32>,
     edit: Edit<'w>,
-    /// Members of the open objects, innermost last.
-    entries: Vec<Entry>,
-}
-
-impl Writer<'_> {
-    /// Append the members of an object to `entries`, sorted, of equal keys the last one only.
-    fn gather(&mut self, object: u32, end: u32, edited: bool) {
-        let base = self.entries.len();
-        let mut sorted = true;
-        let mut at = object + 1;
-        while at < end {
-            let key = self.document.node(at);
-            if !edited || !self.edit.drops(self.document, key) {
-                let entry = Entry::Key(at);
-                sorted = sorted && self.follows(base, entry);
-                self.entries.push(entry);
-            }
-            at = self.document.node(at + 1).next;
-        }
-        if edited {
-            for which in 0..self.edit.put_in.len() {
-                let entry = Entry::PutIn(which);
-                sorted = sorted && self.follows(base, entry);
-                self.entries.push(entry);
-            }
-        }
-        if sorted {
-            return;
-        }
-        let (document, edit) = (self.document, self.edit);
-        let Some(members) = self.entries.get_mut(base..) else { return };
-        // Stable: of equal keys the last one in the text stays last.
-        members.sort_by(|left, right| compare(document, edit, *left, *right));
-        let mut kept = base;
-        for index in base..self.entries.len() {
-            let Some(entry) = self.entries.get(index).copied() else { break };
-            let repeated = self
-                .entries
-                .get(index + 1)
-                .is_some_and(|next| compare(document, edit, entry, *next) == Ordering::Equal);
-            if !repeated {
-                if let Some(slot) = self.entries.get_mut(kept) {
-                    *slot = entry;
-                }
-                kept += 1;
-            }
-        }
-        self.entries.truncate(kept);
-    }
-
-    /// Whether the entry comes after the last one of the object.
-    fn follows(&self, base: usize, entry: Entry) -> bool {
-        match self.entries.get(base..).and_then(<[Entry]>::last) {
-            Some(last) => compare(self.document, self.edit, *last, entry) == Ordering::Less,
-            None => true,
-        }
-    }
-}
-
-/// Order of two keys by code point.
-fn compare(document: &Document<'_>, edit: Edit<'_>, left: Entry, right: Entry) -> Ordering {
-    let resolve = |entry| match entry {
-        Entry::Key(index) => {
-            let node = document.node(index);
-            (document.slice(node), node.escaped)
-        }
-        Entry::PutIn(which) => (edit.put_in.get(which).copied().unwrap_or_default().0, false),
+    members: &mut Vec<Member<'w>>,
+) {
+    let base = members.len();
+    let mut sorted = true;
+    let mut push = |member: Member<'w>| {
+        let last = members.get(base..).and_then(<[Member<'_>]>::last);
+        sorted = sorted && last.is_none_or(|last| last.compare(&member).is_lt());
+        members.push(member);
     };
-    match (resolve(left), resolve(right)) {
-        // The order of UTF-8 bytes is the order of code points.
-        ((left, false), (right, false)) => left.cmp(right),
-        ((left, false), (right, true)) => left.chars().cmp(Unescaped::new(right)),
-        ((left, true), (right, false)) => Unescaped::new(left).cmp(right.chars()),
-        ((left, true), (right, true)) => Unescaped::new(left).cmp(Unescaped::new(right)),
+    let mut at = parts.start;
+    while at < parts.end {
+        let key = document.node(at);
+        let member = Member {
+            raw: document.slice(key),
+            escaped: key.escaped,
+            content: Content::After(at),
+        };
+        if !edit.drops(&member) {
+            push(member);
+        }
+        at = document.node(at + 1).next;
     }
+    for (name, text) in edit.put_in {
+        push(Member {
+            raw: name,
+            escaped: false,
+            content: Content::PutIn(text),
+        });
+    }
+    if sorted {
+        return;
+    }
+    // Stable: of equal keys the last one in the text stays last.
+    members
+        .get_mut(base..)
+        .unwrap_or_default()
+        .sort_by(Member::compare);
+    let mut kept = base;
+    for index in base..members.len() {
+        let Some(member) = members.get(index).copied() else {
+            break;
+        };
+        if members
+            .get(index + 1)
+            .is_some_and(|next| member.compare(next).is_eq())
+        {
+            continue;
+        }
+        if let Some(slot) = members.get_mut(kept) {
+            *slot = member;
+        }
+        kept += 1;
+    }
+    members.truncate(kept);
 }

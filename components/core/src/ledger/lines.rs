@@ -7,7 +7,9 @@ use crate::canonical::{Document, Value};
 /// The lines that are not blank, from either end. LF, CR LF and CR end a line.
 pub(super) fn lines(events: &[u8]) -> impl DoubleEndedIterator<Item = Line<'_>> {
     // Between CR and LF lies a blank line, which is passed over.
-    events.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(Line::new)
+    events
+        .split(|byte| matches!(byte, b'\n' | b'\r'))
+        .filter_map(Line::new)
 }
 
 /// A line that is not blank.
@@ -21,18 +23,23 @@ pub(super) enum Line<'a> {
 
 impl<'a> Line<'a> {
     fn new(bytes: &'a [u8]) -> Option<Self> {
-        let Ok(text) = std::str::from_utf8(bytes) else { return Some(Self::Bytes) };
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Some(Self::Bytes);
+        };
         let text = text.trim_matches(is_blank);
         (!text.is_empty()).then_some(Self::Text(text))
     }
 
     /// The line as an event; none when it is none.
     pub(super) fn event(self) -> Option<Event<'a>> {
-        let Self::Text(text) = self else { return Some(Event::Opaque) };
+        let Self::Text(text) = self else {
+            return Some(Event::Opaque);
+        };
         match Document::survey(text) {
-            Ok((document, problem)) if document.root().is_object() => {
-                Some(Event::Object { document, sound: problem.is_none() })
-            }
+            Ok((document, problem)) if document.root().is_object() => Some(Event::Object {
+                document,
+                sound: problem.is_none(),
+            }),
             // Too deep to be read at all, but an object: as far as anybody knows it is one of the chain.
             Err(crate::Error::UnsupportedValue(_)) if text.starts_with('{') => Some(Event::Opaque),
             _ => None,

@@ -20,7 +20,11 @@ pub(super) fn repr(value: Value<'_>) -> String {
 /// A text as Python's `repr` shows it, if it is short enough to be shown.
 pub(super) fn repr_text(text: &str) -> String {
     let characters = text.chars().count();
-    if characters > SHOWN { format!("a text of {characters} characters") } else { quoted(text) }
+    if characters > SHOWN {
+        format!("a text of {characters} characters")
+    } else {
+        quoted(text)
+    }
 }
 
 /// Anything but a text.
@@ -38,13 +42,21 @@ fn plain(value: Value<'_>) -> String {
         Kind::Array => "a list".into(),
         Kind::Object => "an object".into(),
     };
-    if shown.len() > SHOWN { "a long number".to_owned() } else { shown.into_owned() }
+    if shown.len() > SHOWN {
+        "a long number".to_owned()
+    } else {
+        shown.into_owned()
+    }
 }
 
 /// Quoted as Python does: in `'`, or in `"` if there is a `'` and no `"` in it. Python leaves printable characters
 /// outside ASCII as they are; here all are escaped, which needs no table of what is printable.
 fn quoted(text: &str) -> String {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
+    };
     let mut out = String::from(quote);
     for character in text.chars() {
         // Writing to a string does not fail.

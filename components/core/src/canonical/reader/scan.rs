@@ -32,7 +32,11 @@ impl Text {
     #[must_use]
     pub fn value(self, source: &str) -> Cow<'_, str> {
         let raw = self.raw(source);
-        if self.escaped { Cow::Owned(Unescaped::new(raw).collect()) } else { Cow::Borrowed(raw) }
+        if self.escaped {
+            Cow::Owned(Unescaped::new(raw).collect())
+        } else {
+            Cow::Borrowed(raw)
+        }
     }
 }
 
@@ -41,8 +45,13 @@ impl Reader<'_> {
     pub(super) fn string(&mut self) -> Result<Text, Error> {
         let opening = self.at;
         self.at += 1;
-        let mut text =
-            Text { start: self.at, end: self.at, escaped: false, printable: true, lone_surrogate: false };
+        let mut text = Text {
+            start: self.at,
+            end: self.at,
+            escaped: false,
+            printable: true,
+            lone_surrogate: false,
+        };
         loop {
             text.printable &= self.skip_plain_words();
             match self.text.as_bytes().get(self.at) {
@@ -51,7 +60,9 @@ impl Reader<'_> {
                     text.escaped = true;
                     text.lone_surrogate |= self.escape()?;
                 }
-                Some(0..=0x1f) => return Err(self.invalid("a control character in a string must be escaped,")),
+                Some(0..=0x1f) => {
+                    return Err(self.invalid("a control character in a string must be escaped,"));
+                }
                 Some(byte) => {
                     text.printable &= *byte < 0x7f;
                     self.at += 1;
@@ -116,8 +127,14 @@ impl Reader<'_> {
 
     /// `\uXXXX`.
     fn unit(&mut self) -> Result<u32, Error> {
-        let digits = self.text.as_bytes().get(self.at + 2..self.at + 6).unwrap_or_default();
-        let value = digits.iter().try_fold(0, |value, byte| Some(value * 16 + char::from(*byte).to_digit(16)?));
+        let digits = self
+            .text
+            .as_bytes()
+            .get(self.at + 2..self.at + 6)
+            .unwrap_or_default();
+        let value = digits.iter().try_fold(0, |value, byte| {
+            Some(value * 16 + char::from(*byte).to_digit(16)?)
+        });
         match (digits.len(), value) {
             (4, Some(value)) => {
                 self.at += 6;
@@ -135,7 +152,11 @@ impl Reader<'_> {
             self.note("`-Infinity`", start);
             return Ok(Token::Float(start, self.at));
         }
-        let integer = if self.take(b'0') { 1 } else { self.digits("expected a digit")? };
+        let integer = if self.take(b'0') {
+            1
+        } else {
+            self.digits("expected a digit")?
+        };
         let mut float = false;
         let mut exponent = false;
         if self.take(b'.') {

@@ -1,0 +1,3 @@
+//! The vectors of roam-code, each run against an implementation that the caller names.
+
+pub mod formats;
