@@ -1,0 +1,121 @@
+//! Recovery after a crash: whatever was acknowledged is there again, and no chain forks.
+
+use crate::authority::ChainAuthority;
+use crate::chain::Chain;
+use crate::error::EvidenceError;
+use crate::ids::RunId;
+use crate::key::LedgerKey;
+use crate::state::StateDir;
+use crate::store::{DiskStore, Store};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What recovering one run did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Recovered {
+    /// The run.
+    pub run: RunId,
+    /// Receipts that were put back.
+    pub receipts_restored: u64,
+    /// Receipts that say something else than was recorded. They are left for verification to name.
+    pub receipts_differing: u64,
+    /// Ledger lines that were put back.
+    pub lines_restored: u64,
+    /// Whether a ledger line of ours that was cut in half was completed.
+    pub line_completed: bool,
+    /// Whether a broken line of another writer was passed over; a signed event `counterfoil_recovery` says so.
+    pub line_passed_over: bool,
+    /// Lines of the journal that were no promise of ours: cut by the crash before anything was acknowledged, or forged.
+    pub rejected: u64,
+}
+
+/// One run and how recovering it ended.
+#[derive(Debug, Clone)]
+pub struct RunRecovery {
+    /// The run.
+    pub run: RunId,
+    /// What was done, or why it could not be.
+    pub outcome: Result<Recovered, EvidenceError>,
+}
+
+/// Recovers every run that has a journal which is not empty. A run that another process is writing to is waited for and
+/// left as it is. Runs without anything to make good are not in the answer.
+///
+/// # Errors
+/// When the state folder or the key cannot be used. What goes wrong with one run is logged, stands in the answer, and does
+/// not keep the others from being recovered.
+pub fn recover(
+    state: &StateDir,
+    authority: &Arc<dyn ChainAuthority>,
+) -> Result<Vec<RunRecovery>, EvidenceError> {
+    let Some(folder) = state.open_if_there()? else {
+        return Ok(Vec::new());
+    };
+    let Some(own) = folder.child_if_there("counterfoil")? else {
+        return Ok(Vec::new());
+    };
+    let mut outcomes = Vec::new();
+    let mut key = None;
+    for run in own
+        .names()?
+        .iter()
+        .filter_map(|name| name.parse::<RunId>().ok())
+    {
+        let journal = own.child(run.as_str())?.read_handle("journal.jsonl")?;
+        if !journal.is_some_and(|journal| journal.metadata().is_ok_and(|about| about.len() > 0)) {
+            continue;
+        }
+        let key = match &key {
+            Some(key) => key,
+            None => key.insert(LedgerKey::load(state)?.require_private()?),
+        };
+        let store: Arc<dyn Store> = Arc::new(DiskStore::new(state.clone(), run.clone()));
+        match recover_run(state, &run, key.clone(), store, Arc::clone(authority)) {
+            Ok(None) => {}
+            Ok(Some(recovered)) => outcomes.push(RunRecovery {
+                run,
+                outcome: Ok(recovered),
+            }),
+            Err(error) => {
+                tracing::error!(run = %run, code = error.code(), "the run could not be recovered: {error}");
+                outcomes.push(RunRecovery {
+                    run,
+                    outcome: Err(error),
+                });
+            }
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Recovers one run behind a store. None if there was nothing to make good.
+///
+/// # Errors
+/// When the run or its evidence cannot be reached.
+pub fn recover_run(
+    state: &StateDir,
+    run: &RunId,
+    key: LedgerKey,
+    store: Arc<dyn Store>,
+    authority: Arc<dyn ChainAuthority>,
+) -> Result<Option<Recovered>, EvidenceError> {
+    let mut chain = Chain::new(
+        run.clone(),
+        state.receipts_path(run),
+        key,
+        Arc::clone(&store),
+        authority,
+    );
+    let mut turn = store.turn()?;
+    let (_, restored) = chain.catch_up(turn.as_mut())?;
+    turn.settle()?;
+    Ok((!restored.is_empty()).then(|| Recovered {
+        run: run.clone(),
+        receipts_restored: restored.receipts,
+        receipts_differing: restored.receipts_differing,
+        lines_restored: restored.lines.len() as u64,
+        line_completed: restored.line_completed,
+        line_passed_over: restored.line_passed_over,
+        rejected: restored.rejected,
+    }))
+}
