@@ -329,3 +329,27 @@ fn read_json(path: &Path) -> Value {
         std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+
+    #[test]
+    fn an_exception_cannot_go_stale() {
+        let listed = |answer: &str| {
+            let entry =
+                serde_json::json!({"set": "s", "case": "c", "answer": answer, "reason": "r"});
+            Report::new(&serde_json::json!([entry]))
+        };
+        let failures = |mut report: Report, ours: &str| {
+            report.compare("s", "c", ours, "theirs");
+            report.finish().1.len()
+        };
+        assert_eq!(failures(listed("ours"), "ours"), 0);
+        assert_eq!(failures(listed("ours"), "another"), 1);
+        assert_eq!(failures(listed("ours"), "theirs"), 1);
+        assert_eq!(listed("ours").finish().1.len(), 1);
+        assert_eq!(failures(Report::new(&serde_json::json!([])), "ours"), 1);
+        assert_eq!(failures(Report::new(&serde_json::json!([])), "theirs"), 0);
+    }
+}
