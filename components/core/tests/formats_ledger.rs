@@ -119,6 +119,11 @@ fn what_cannot_be_signed_is_refused() {
         ..BEGIN
     };
     assert_eq!(sign_one(&KEY, &tail, "{}"), Err("invalid_argument"));
+    let tail = Tail {
+        lines: u64::MAX,
+        ..BEGIN
+    };
+    assert_eq!(sign_one(&KEY, &tail, "{}"), Err("invalid_argument"));
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn a_typed_receipt_is_the_one_sealed_from_json() -> Result<(), Error> {
 }
 
 #[test]
-fn a_receipt_with_wrong_members_is_refused_and_long_texts_are_not_repeated() {
+fn a_receipt_with_wrong_members_is_refused_and_what_is_no_word_is_not_repeated() {
     let with = |more: &str| {
         let fields = format!(r#"{{"tool_call": "t", "client_id": "c", "tool_name": "n", {more}}}"#);
         seal(&fields)
@@ -79,7 +79,15 @@ fn a_receipt_with_wrong_members_is_refused_and_long_texts_are_not_repeated() {
         ),
         (
             r#""redactions": ["it's é\n"]"#,
-            "unknown redaction reason: \"it's \\xe9\\n\"; must be one of REDACTION_REASONS",
+            "unknown redaction reason: a text of 7 characters; must be one of REDACTION_REASONS",
+        ),
+        (
+            r#""redactions": ["AKIA0123456789ABCDEF"]"#,
+            "unknown redaction reason: a text of 20 characters; must be one of REDACTION_REASONS",
+        ),
+        (
+            r#""redactions": [4111111111111111]"#,
+            "unknown redaction reason: a long number; must be one of REDACTION_REASONS",
         ),
         (
             r#""redactions": [true]"#,

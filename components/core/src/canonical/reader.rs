@@ -144,6 +144,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `next_token` without the report at the end.
+    #[inline]
     pub(crate) fn advance(&mut self) -> Result<Option<Token>, Error> {
         let mut byte = self.skip_blanks();
         if self.expect == Expect::CommaOrEnd {
@@ -177,6 +178,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     fn key(&mut self) -> Result<Token, Error> {
         let text = self.string()?;
         if self.skip_blanks() != Some(b':') {
@@ -187,6 +189,7 @@ impl<'a> Reader<'a> {
         Ok(Token::Key(text))
     }
 
+    #[inline]
     fn value(&mut self, byte: u8) -> Result<Token, Error> {
         let start = self.at;
         let token = match byte {
@@ -278,6 +281,7 @@ impl<'a> Reader<'a> {
         self.unsupported.get_or_insert(Unsupported { what, at });
     }
 
+    #[inline]
     fn skip_blanks(&mut self) -> Option<u8> {
         loop {
             match self.text.as_bytes().get(self.at) {

@@ -75,7 +75,11 @@ pub fn sign(key: &[u8], after: &Tail, events: &[String]) -> Result<Vec<SignedEve
         return Err(Error::InvalidArgument(message.to_owned()));
     }
     let mut signed = Vec::with_capacity(events.len());
-    for (event, seq) in events.iter().zip(after.lines.saturating_add(1)..) {
+    for (event, place) in events.iter().zip(1..) {
+        let Some(seq) = after.lines.checked_add(place) else {
+            let message = "the tail names more lines than can be counted";
+            return Err(Error::InvalidArgument(message.to_owned()));
+        };
         let document = Document::parse(event)?;
         if !document.root().is_object() {
             return Err(Error::InvalidEvent(

@@ -41,7 +41,8 @@ const FIELDS: [Field; 13] = [
 ///
 /// Checked in this order: unknown and missing members, the decision, the redactions one by one, both outputs, and last
 /// what roam-code does not check, that each member holds what its name says. Where roam-code refuses with a message of
-/// its own, the message is the same, save that texts of more than 32 characters are not repeated.
+/// its own, the message is the same, save that only what could be a word is repeated: texts with other
+/// characters than letters, `_`, `-` and blanks, or of more than 24, are named by their length.
 ///
 /// # Errors
 ///

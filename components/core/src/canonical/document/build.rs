@@ -53,6 +53,7 @@ impl Builder {
         self.nodes
     }
 
+    #[inline]
     pub(super) fn take(&mut self, token: Token) {
         match token {
             Token::ObjectStart(at) => self.start(Kind::Object, at),
@@ -93,6 +94,7 @@ impl Builder {
         }
     }
 
+    #[inline]
     fn leaf(&mut self, kind: Kind, start: usize, end: usize) {
         let next = self.len() + 1;
         self.nodes.push(Node {

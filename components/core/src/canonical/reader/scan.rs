@@ -42,6 +42,7 @@ impl Text {
 
 impl Reader<'_> {
     /// A string; the reader stands at its opening `"`.
+    #[inline]
     pub(super) fn string(&mut self) -> Result<Text, Error> {
         let opening = self.at;
         self.at += 1;
