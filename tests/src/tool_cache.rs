@@ -65,11 +65,8 @@ pub fn skip(test: &str, missing: &str) {
     let line = format!("SKIPPED: {test}: {missing}");
     println!("{line}");
     let path = root().join("target/skipped.txt");
-    let written = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .and_then(|mut file| writeln!(file, "{line}"));
+    let written =
+        std::fs::OpenOptions::new().create(true).append(true).open(&path).and_then(|mut file| writeln!(file, "{line}"));
     assert!(written.is_ok(), "cannot write `{}`", path.display());
     let strict = std::env::var_os("CI").is_some_and(|value| value == "true");
     assert!(!strict, "{line} (run `cargo xtask tools`)");

@@ -12,9 +12,7 @@ pub fn run(root: &Path) -> Result<PathBuf> {
     component::run(root)?;
     println!("build: the optimised binary");
     process::run(process::cargo(root).args(["build", "--release", "--package", "counterfoil"]))?;
-    let binary = root
-        .join("target/release")
-        .join(format!("counterfoil{}", std::env::consts::EXE_SUFFIX));
+    let binary = root.join("target/release").join(format!("counterfoil{}", std::env::consts::EXE_SUFFIX));
     println!("build: {}", binary.display());
     Ok(binary)
 }

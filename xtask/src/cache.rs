@@ -44,11 +44,7 @@ fn digest(files: &[&[u8]]) -> String {
 /// None where the environment names none of the three.
 #[must_use]
 pub fn folder() -> Option<PathBuf> {
-    let from = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     from("COUNTERFOIL_TOOLS")
         .or_else(|| from("XDG_CACHE_HOME").map(|path| path.join("counterfoil/tools")))
         .or_else(|| from("HOME").map(|path| path.join(".cache/counterfoil/tools")))

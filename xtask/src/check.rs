@@ -12,106 +12,69 @@ use crate::{component, install, process, schemas, setup};
 
 /// Version of cargo-deny, installed into the tool cache.
 const CARGO_DENY: &str = "0.20.2";
+/// For clippy: a warning is an error.
+const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
 /// Formatting, lints, documentation, schemas, licences and advisories, dependency rules; the first that fails ends it.
 pub fn run(root: &Path) -> Result<()> {
-    let cargo = |words: &[&str]| {
-        println!("check: cargo {}", words.join(" "));
-        let mut command = process::cargo(root);
-        command.args(words);
-        command
-    };
-    process::run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    say("cargo fmt");
+    process::run(process::cargo(root).args(["fmt", "--all", "--check"]))?;
     guard::run(root)?;
     deny(root)?;
     // The binary embeds the component, so that nothing of it compiles without.
     component::run(root)?;
-    let lints = [
-        "--workspace",
-        "--exclude",
-        "counterfoil-policy",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    process::run(&mut cargo(
-        &[&["clippy", "--quiet"], lints.as_slice()].concat(),
-    ))?;
-    let without_mcp = [
-        "--package",
-        "counterfoil",
-        "--no-default-features",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    process::run(&mut cargo(
-        &[&["clippy", "--quiet"], without_mcp.as_slice()].concat(),
-    ))?;
-    policy_lints(root)?;
-    let documents = [
-        "doc",
-        "--quiet",
-        "--workspace",
-        "--exclude",
-        "counterfoil-policy",
-        "--no-deps",
-    ];
-    process::run(cargo(&documents).env("RUSTDOCFLAGS", "-D warnings"))?;
-    println!("check: the schemas are those of the code");
+    say("cargo clippy, on the workspace");
+    let mut lints = process::cargo(root);
+    component::without_guests(lints.args(["clippy", "--quiet", "--all-targets"]));
+    process::run(lints.args(DENY_WARNINGS))?;
+    say("cargo clippy, on the binary without the feature `mcp`");
+    let mut lints = process::cargo(root);
+    lints.args(["clippy", "--quiet", "--package", "counterfoil", "--no-default-features"]);
+    process::run(lints.args(DENY_WARNINGS))?;
+    guest_lints(root)?;
+    say("cargo doc");
+    let mut documentation = process::cargo(root);
+    documentation.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--quiet", "--no-deps"]);
+    process::run(component::without_guests(&mut documentation))?;
+    say("the schemas are those of the code");
     schemas::run(root, true)?;
-    println!("check: all passed");
+    say("all passed");
     Ok(())
 }
 
-/// Lints of the policy crate, for the target that it is built for.
-fn policy_lints(root: &Path) -> Result<()> {
+/// Say what is checked next.
+fn say(what: &str) {
+    println!("check: {what}");
+}
+
+/// Lints of the guests, for the target that they are built for.
+fn guest_lints(root: &Path) -> Result<()> {
     if setup::run(root)? == Route::Debian {
-        println!(
-            "check: the policy crate is not linted; that takes rustup's {}",
-            setup::TARGET
-        );
+        say(&format!("the guests are not linted; that takes rustup's {}", setup::TARGET));
         return Ok(());
     }
-    println!(
-        "check: cargo clippy --package counterfoil-policy --target {}",
-        setup::TARGET
-    );
-    let mut command = process::cargo(root);
-    command
-        .env("CARGO_TARGET_DIR", root.join("target/wasm"))
-        .args(["clippy", "--quiet"]);
-    command.args([
-        "--package",
-        "counterfoil-policy",
-        "--target",
-        setup::TARGET,
-        "--",
-        "-D",
-        "warnings",
-    ]);
-    process::run(&mut command)
+    for guest in component::GUESTS {
+        say(&format!("cargo clippy, on {guest}"));
+        let mut lints = process::cargo(root);
+        lints.env("CARGO_TARGET_DIR", root.join("target/wasm")).args(["clippy", "--quiet", "--package", guest]);
+        process::run(lints.args(["--target", setup::TARGET]).args(DENY_WARNINGS))?;
+    }
+    Ok(())
 }
 
 /// Licences, sources, banned crates; advisories too where their database can be had.
 fn deny(root: &Path) -> Result<()> {
     let home = install::crate_once(root, "cargo-deny", CARGO_DENY, &[])?;
     let deny = |words: &[&str]| {
-        println!("check: cargo deny {}", words.join(" "));
+        say(&format!("cargo deny {}", words.join(" ")));
         let mut command = Command::new(home.join("bin/cargo-deny"));
-        command
-            .current_dir(root)
-            .args(["--all-features", "--log-level", "error"])
-            .args(words);
+        command.current_dir(root).args(["--all-features", "--log-level", "error"]).args(words);
         command
     };
     process::run(&mut deny(&["check", "bans", "licenses", "sources"]))?;
     if process::succeeds(&mut deny(&["fetch", "db"])) {
         return process::run(&mut deny(&["check", "--disable-fetch", "advisories"]));
     }
-    eprintln!(
-        "check: NOTE: the advisory database cannot be fetched; advisories are NOT CHECKED in this run"
-    );
+    eprintln!("check: NOTE: the advisory database cannot be fetched; advisories are NOT CHECKED in this run");
     Ok(())
 }

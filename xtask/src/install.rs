@@ -16,16 +16,12 @@ const WASMTIME_FEATURES: &str =
 /// `fill` gets an empty folder under another name, which is renamed only when it is full: an install that is killed
 /// leaves nothing that looks finished, and of two at once the first wins.
 pub fn once(tool: &str, version: &str, fill: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
-    let place = cache::place(tool, version)
-        .context("set `COUNTERFOIL_TOOLS` or `HOME`, so that tools have a place")?;
+    let place = cache::place(tool, version).context("set `COUNTERFOIL_TOOLS` or `HOME`, so that tools have a place")?;
     if place.is_dir() {
         println!("tools: {tool} {version} is installed");
         return Ok(place);
     }
-    println!(
-        "tools: installing {tool} {version} into {}",
-        place.display()
-    );
+    println!("tools: installing {tool} {version} into {}", place.display());
     let partial = place.with_file_name(format!(".partial-{tool}-{version}-{}", std::process::id()));
     fs::create_dir_all(&partial).with_context(|| format!("cannot make `{}`", partial.display()))?;
     let filled = fill(&partial).and_then(|()| match fs::rename(&partial, &place) {
@@ -33,8 +29,7 @@ pub fn once(tool: &str, version: &str, fill: impl FnOnce(&Path) -> Result<()>) -
         moved => moved.with_context(|| format!("cannot rename to `{}`", place.display())),
     });
     if partial.is_dir() {
-        fs::remove_dir_all(&partial)
-            .with_context(|| format!("cannot remove `{}`", partial.display()))?;
+        fs::remove_dir_all(&partial).with_context(|| format!("cannot remove `{}`", partial.display()))?;
     }
     filled.with_context(|| format!("cannot install {tool} {version}"))?;
     Ok(place)

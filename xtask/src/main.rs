@@ -73,19 +73,14 @@ fn dispatch(root: &Path, words: &[&str]) -> Result<()> {
             print!("{HELP}");
             Ok(())
         }
-        other => bail!(
-            "`{}` is no command; `cargo xtask --help` lists them",
-            other.join(" ")
-        ),
+        other => bail!("`{}` is no command; `cargo xtask --help` lists them", other.join(" ")),
     }
 }
 
 /// The workspace's root: the folder above this crate's.
 fn root() -> PathBuf {
-    let here = std::env::var_os("CARGO_MANIFEST_DIR")
-        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    here.parent()
-        .map_or_else(|| here.clone(), Path::to_path_buf)
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
 }
 
 #[cfg(test)]
@@ -96,9 +91,7 @@ mod tests {
     fn an_unknown_command_is_named_in_the_error() {
         let error = dispatch(&root(), &["tset"]).unwrap_err().to_string();
         assert!(error.contains("`tset`"), "{error}");
-        let error = dispatch(&root(), &["component", "--hostlie"])
-            .unwrap_err()
-            .to_string();
+        let error = dispatch(&root(), &["component", "--hostlie"]).unwrap_err().to_string();
         assert!(error.contains("`component --hostlie`"), "{error}");
     }
 

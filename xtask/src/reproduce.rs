@@ -30,12 +30,7 @@ pub fn run(root: &Path) -> Result<()> {
         }
         let built = component::describe(&wasm);
         let seconds = started.elapsed().as_secs_f64();
-        println!(
-            "reproduce: {} {} bytes in {} ({seconds:.0} s)",
-            built.sha256,
-            built.size,
-            copy.display()
-        );
+        println!("reproduce: {} {} bytes in {} ({seconds:.0} s)", built.sha256, built.size, copy.display());
         found.push(built);
     }
     fs::remove_dir_all(&parent).with_context(|| format!("cannot remove `{}`", parent.display()))?;
@@ -55,13 +50,7 @@ fn holds(bytes: &[u8], path: &Path) -> bool {
 /// Copy what belongs to the source tree: what git tracks or would track.
 fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let mut git = std::process::Command::new("git");
-    git.current_dir(from).args([
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ]);
+    git.current_dir(from).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     let names = process::output(&mut git)?;
     for name in names.split('\0').filter(|name| !name.is_empty()) {
         let source: PathBuf = from.join(name);
@@ -73,8 +62,7 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
         if let Some(folder) = target.parent() {
             fs::create_dir_all(folder)?;
         }
-        fs::copy(&source, &target)
-            .with_context(|| format!("cannot copy `{}`", source.display()))?;
+        fs::copy(&source, &target).with_context(|| format!("cannot copy `{}`", source.display()))?;
     }
     Ok(())
 }

@@ -71,9 +71,7 @@ pub fn run(root: &Path) -> Result<Route> {
         }
         println!("setup: rustup target add {TARGET}");
         let mut rustup = Command::new("rustup");
-        if process::succeeds(rustup.current_dir(root).args(["target", "add", TARGET]))
-            && has_target(root)
-        {
+        if process::succeeds(rustup.current_dir(root).args(["target", "add", TARGET])) && has_target(root) {
             return Ok(Route::Rustup);
         }
     }
@@ -90,26 +88,16 @@ pub fn run(root: &Path) -> Result<Route> {
 
 /// Whether the compiler in use has the target's standard library.
 fn has_target(root: &Path) -> bool {
-    let folder = process::output(Route::Rustup.rustc(root).args([
-        "--print",
-        "target-libdir",
-        "--target",
-        TARGET,
-    ]));
-    folder.is_ok_and(|folder| {
-        std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
-    })
+    let folder = process::output(Route::Rustup.rustc(root).args(["--print", "target-libdir", "--target", TARGET]));
+    folder.is_ok_and(|folder| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()))
 }
 
 /// Whether Debian's compiler and the source that belongs to it are installed.
 fn debian_is_ready() -> bool {
-    let Ok(sysroot) = process::output(Command::new(DEBIAN_RUSTC).args(["--print", "sysroot"]))
-    else {
+    let Ok(sysroot) = process::output(Command::new(DEBIAN_RUSTC).args(["--print", "sysroot"])) else {
         return false;
     };
-    PathBuf::from(sysroot)
-        .join("lib/rustlib/src/rust/library/std/Cargo.toml")
-        .is_file()
+    PathBuf::from(sysroot).join("lib/rustlib/src/rust/library/std/Cargo.toml").is_file()
 }
 
 /// Install Debian's packages, where this is Debian and we are root.
@@ -118,24 +106,14 @@ fn install_debian() -> bool {
     if !Path::new("/etc/debian_version").is_file() || !root_user {
         return false;
     }
-    println!(
-        "setup: apt-get install --no-install-recommends {}",
-        DEBIAN_PACKAGES.join(" ")
-    );
+    println!("setup: apt-get install --no-install-recommends {}", DEBIAN_PACKAGES.join(" "));
     // Stale package lists are the ordinary reason for the first try to fail.
-    apt_install()
-        || (process::succeeds(Command::new("apt-get").arg("update"))
-            && apt_install()
-            && debian_is_ready())
+    apt_install() || (process::succeeds(Command::new("apt-get").arg("update")) && apt_install() && debian_is_ready())
 }
 
 /// One try to install Debian's packages.
 fn apt_install() -> bool {
     let mut command = Command::new("apt-get");
-    command.env("DEBIAN_FRONTEND", "noninteractive").args([
-        "install",
-        "--yes",
-        "--no-install-recommends",
-    ]);
+    command.env("DEBIAN_FRONTEND", "noninteractive").args(["install", "--yes", "--no-install-recommends"]);
     process::succeeds(command.args(DEBIAN_PACKAGES))
 }

@@ -22,9 +22,7 @@ pub fn run(root: &Path) -> Result<()> {
 /// The npm packages of `tests/foreign/package.json`, exactly as its lock file names them, a Node.js binary among them.
 fn npm_packages(root: &Path) -> Result<()> {
     let version = cache::npm_version();
-    if cache::installed(cache::NPM, &version).is_none()
-        && !process::succeeds(Command::new("npm").arg("--version"))
-    {
+    if cache::installed(cache::NPM, &version).is_none() && !process::succeeds(Command::new("npm").arg("--version")) {
         println!("tools: there is no `npm` here: tests with JavaScript programs will be skipped");
         return Ok(());
     }
@@ -35,15 +33,7 @@ fn npm_packages(root: &Path) -> Result<()> {
         }
         // No package needs a script of its own to run at installation; not running any is safer.
         process::run(
-            Command::new("npm")
-                .args([
-                    "ci",
-                    "--ignore-scripts",
-                    "--no-audit",
-                    "--no-fund",
-                    "--prefix",
-                ])
-                .arg(folder),
+            Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(folder),
         )
     })?;
     Ok(())
@@ -55,9 +45,7 @@ fn python_packages(root: &Path) -> Result<()> {
     if cache::installed(cache::PYTHON, &version).is_none()
         && !process::succeeds(Command::new("python3").args(["-m", "venv", "--help"]))
     {
-        println!(
-            "tools: there is no `python3` with `venv` here: tests with Python programs will be skipped"
-        );
+        println!("tools: there is no `python3` with `venv` here: tests with Python programs will be skipped");
         return Ok(());
     }
     install::once(cache::PYTHON, &version, |folder| {
@@ -66,15 +54,7 @@ fn python_packages(root: &Path) -> Result<()> {
         // `python -m` only.
         process::run(
             Command::new(folder.join("bin/python"))
-                .args([
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    "--only-binary",
-                    ":all:",
-                ])
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"])
                 .arg("--requirement")
                 .arg(root.join("tests/foreign/requirements.txt")),
         )

@@ -18,16 +18,8 @@ const CRATES: [(&str, &str); 4] = [
 const FEATURES: [(&str, &str, &str); 4] = [
     ("tokio", "process", "the host starts no programs"),
     ("rmcp", "transport-io", "the host speaks over HTTP only"),
-    (
-        "rmcp",
-        "transport-child-process",
-        "the host starts no programs",
-    ),
-    (
-        "wasmtime",
-        "wasi",
-        "the component gets nothing from the host",
-    ),
+    ("rmcp", "transport-child-process", "the host starts no programs"),
+    ("wasmtime", "wasi", "the component gets nothing from the host"),
 ];
 
 /// Crates that belong to the feature `mcp` and are not compiled without it.
@@ -52,17 +44,7 @@ pub fn run(root: &Path) -> Result<()> {
 
 /// What the binary is made of: a line for each package, `name version …|feature,feature`.
 fn tree(root: &Path, arguments: &[&str]) -> Result<String> {
-    let words = [
-        "tree",
-        "--package",
-        "counterfoil",
-        "--edges",
-        "normal",
-        "--prefix",
-        "none",
-        "--format",
-        "{p}|{f}",
-    ];
+    let words = ["tree", "--package", "counterfoil", "--edges", "normal", "--prefix", "none", "--format", "{p}|{f}"];
     process::output(process::cargo(root).args(words).args(arguments))
 }
 
@@ -71,10 +53,7 @@ fn packages(tree: &str) -> impl Iterator<Item = (&str, &str)> {
     tree.lines().filter_map(|line| {
         let (package, features) = line.split_once('|')?;
         // A package that was listed before ends with ` (*)`.
-        Some((
-            package.split(' ').next()?,
-            features.trim_end_matches(" (*)"),
-        ))
+        Some((package.split(' ').next()?, features.trim_end_matches(" (*)")))
     })
 }
 
@@ -86,10 +65,7 @@ fn violations(tree: &str) -> Vec<String> {
             broken.push(format!("`{name}` is in the binary ({reason})"));
         }
         let on = |feature: &str| features.split(',').any(|word| word == feature);
-        for (_, feature, reason) in FEATURES
-            .iter()
-            .filter(|(owner, feature, _)| *owner == name && on(feature))
-        {
+        for (_, feature, reason) in FEATURES.iter().filter(|(owner, feature, _)| *owner == name && on(feature)) {
             broken.push(format!("feature `{feature}` of `{name}` is on ({reason})"));
         }
     }
@@ -114,10 +90,7 @@ mod tests {
 
     #[test]
     fn a_feature_whose_name_only_begins_alike_is_fine() {
-        assert_eq!(
-            violations("tokio v1.50.0|process-like,rt (*)\nrmcp v3.11.0|transport-io-like\n"),
-            [""; 0]
-        );
+        assert_eq!(violations("tokio v1.50.0|process-like,rt (*)\nrmcp v3.11.0|transport-io-like\n"), [""; 0]);
         assert_eq!(violations("tokio v1.50.0|rt,process (*)\n").len(), 1);
     }
 }

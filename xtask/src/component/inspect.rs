@@ -14,9 +14,7 @@ pub struct Contents {
 
 /// Validate a component and list its imports and exports.
 pub fn inspect(wasm: &[u8]) -> Result<Contents> {
-    Validator::new()
-        .validate_all(wasm)
-        .context("the component is not valid")?;
+    Validator::new().validate_all(wasm).context("the component is not valid")?;
     let mut contents = Contents::default();
     // The components and modules inside import from each other; only the outermost level concerns the host.
     let mut depth = 0_usize;
@@ -53,13 +51,7 @@ mod tests {
     fn an_import_of_the_component_itself_is_listed() {
         // Type 0: func(), then import "a" of it.
         let wasm = component(b"\x07\x05\x01\x40\x00\x01\x00\x0a\x06\x01\x00\x01a\x01\x00");
-        assert_eq!(
-            inspect(&wasm).unwrap(),
-            Contents {
-                imports: vec!["a".to_owned()],
-                exports: vec![]
-            }
-        );
+        assert_eq!(inspect(&wasm).unwrap(), Contents { imports: vec!["a".to_owned()], exports: vec![] });
     }
 
     #[test]

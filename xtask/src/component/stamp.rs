@@ -27,19 +27,11 @@ pub fn of(root: &Path, words: &[&str]) -> Result<String> {
     }
     files.sort();
     let mut digest = Sha256::new();
-    for word in words
-        .iter()
-        .copied()
-        .chain([std::env::consts::ARCH, processor().as_str()])
-    {
+    for word in words.iter().copied().chain([std::env::consts::ARCH, processor().as_str()]) {
         digest.update(sha256(word.as_bytes()));
     }
     for file in files {
-        let name = file
-            .strip_prefix(root)
-            .unwrap_or(&file)
-            .to_string_lossy()
-            .into_owned();
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
         let bytes = fs::read(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
         digest.update(sha256(name.as_bytes()));
         digest.update(sha256(&bytes));
@@ -58,8 +50,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         files.push(path.to_path_buf());
         return Ok(());
     }
-    let entries =
-        fs::read_dir(path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let entries = fs::read_dir(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     for entry in entries {
         collect(&entry?.path(), files)?;
     }
@@ -69,10 +60,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
 /// What the processor can do, as Linux lists it; empty elsewhere.
 fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    text.lines()
-        .find(|line| line.starts_with("flags") || line.starts_with("Features"))
-        .unwrap_or_default()
-        .to_owned()
+    text.lines().find(|line| line.starts_with("flags") || line.starts_with("Features")).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]
@@ -81,10 +69,7 @@ mod tests {
 
     #[test]
     fn sha256_is_the_published_one() {
-        assert_eq!(
-            sha256(b"abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 
     #[test]
@@ -92,9 +77,6 @@ mod tests {
         let root = crate::root();
         assert_eq!(of(&root, &["a"]).unwrap(), of(&root, &["a"]).unwrap());
         assert_ne!(of(&root, &["a"]).unwrap(), of(&root, &["b"]).unwrap());
-        assert_ne!(
-            of(&root, &["ab", "c"]).unwrap(),
-            of(&root, &["a", "bc"]).unwrap()
-        );
+        assert_ne!(of(&root, &["ab", "c"]).unwrap(), of(&root, &["a", "bc"]).unwrap());
     }
 }
