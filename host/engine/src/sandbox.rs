@@ -7,11 +7,14 @@ use wasmtime::{
 
 use crate::{Limits, LoadError};
 
-/// Entries of the component's one table of functions; it has a few hundred.
+/// Entries of a table of functions; the component's larger one has a few hundred.
 pub(crate) const TABLE_ENTRIES: usize = 10_000;
 
-/// Core instances and memories of one component: its module and what adapters a component of another build may bring.
+/// Core instances of one component: its module, and two that its encoder adds for the resource. One to spare.
 const CORE_INSTANCES: u32 = 4;
+
+/// Tables of one component: its module's and the one that is added for the resource. Two to spare.
+const TABLES: u32 = 4;
 
 /// Pages up to here are wiped and kept when an instance ends. A call on a few hundred kilobytes stays below it, so the next
 /// call meets no page fault.
@@ -27,8 +30,8 @@ pub(crate) fn pooled(limits: &Limits) -> Result<Engine, LoadError> {
         .max_core_instances_per_component(CORE_INSTANCES)
         .total_memories(instances)
         .max_memories_per_component(1)
-        .total_tables(instances)
-        .max_tables_per_component(1)
+        .total_tables(instances.saturating_mul(TABLES))
+        .max_tables_per_component(TABLES)
         .table_elements(TABLE_ENTRIES)
         .max_memory_size(limits.largest_memory())
         .linear_memory_keep_resident(KEEP_RESIDENT)

@@ -33,8 +33,11 @@ pub(crate) fn judgement(call: &Call, answer: &Judgement) -> Verdict {
     if answer.active_mode != call.mode {
         return Err("the call was judged in another mode");
     }
-    if answer.enforcement == Enforcement::DryRun && !call.dry_run {
-        return Err("a dry run that nobody asked for");
+    if (answer.enforcement == Enforcement::DryRun) != call.dry_run {
+        return Err("the call was judged as a dry run, or not, against what was asked");
+    }
+    if answer.decision == Decision::Allow && answer.required_mode as u8 > answer.active_mode as u8 {
+        return Err("a call was allowed below the mode that it requires");
     }
     match answer.decision {
         Decision::Allow if !answer.reason.is_empty() => {
