@@ -22,6 +22,7 @@ pub mod error;
 pub mod gate;
 pub mod ledger;
 pub mod markers;
+mod python;
 pub mod receipt;
 pub mod redact;
 pub mod vocabulary;

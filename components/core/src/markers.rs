@@ -1,1 +1,92 @@
-//! Not written yet.
+//! Prompt-injection marks: structure in a result that tries to steer the model.
+//!
+//! The scan counts and never changes the text. It knows roam-code's four marks, matched as roam-code 14.1.0 matches them
+//! (Python's white space, word boundaries and case rules). Each is literals with bounded structure around them, so the
+//! scan takes one pass and time linear in the text. That a text has no marks does not make it safe.
+
+mod patterns;
+
+use crate::vocabulary::Hit;
+use patterns::Scan;
+
+/// A kind of mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Marker {
+    /// `<|im_start|>`, `[INST]`, `<<SYS>>` and their kin.
+    ChatTemplateControlToken,
+    /// "ignore all previous instructions" and its variants.
+    IgnorePreviousInstructions,
+    /// A line that begins like a turn of the system or the assistant.
+    SpoofedTurnHeader,
+    /// `<tool_result>`, `<function_calls>` and their closing tags.
+    ToolResultSpoof,
+}
+
+impl Marker {
+    /// Every marker, in the order of their ids.
+    pub const ALL: [Self; 4] = [
+        Self::ChatTemplateControlToken,
+        Self::IgnorePreviousInstructions,
+        Self::SpoofedTurnHeader,
+        Self::ToolResultSpoof,
+    ];
+
+    /// Its id in receipts.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::ChatTemplateControlToken => "chat_template_control_token",
+            Self::IgnorePreviousInstructions => "ignore_previous_instructions",
+            Self::SpoofedTurnHeader => "spoofed_turn_header",
+            Self::ToolResultSpoof => "tool_result_spoof",
+        }
+    }
+
+    /// What it stands for, in words.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::ChatTemplateControlToken => "a control token of a chat template",
+            Self::IgnorePreviousInstructions => "a phrase that revokes earlier instructions",
+            Self::SpoofedTurnHeader => "a line that begins like a turn of the system or the assistant",
+            Self::ToolResultSpoof => "a tag that forges tool traffic",
+        }
+    }
+}
+
+/// Marks counted up to now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts([u32; Marker::ALL.len()]);
+
+impl Counts {
+    /// Count the marks of one more text. Every string of a JSON value is a text of its own.
+    pub fn scan(&mut self, text: &str) {
+        let mut scan = Scan::new(text);
+        while let Some(marker) = scan.next_mark() {
+            if let Some(count) = self.0.get_mut(marker as usize) {
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|count| *count == 0)
+    }
+
+    /// What was found, sorted by id.
+    #[must_use]
+    pub fn into_hits(self) -> Vec<Hit> {
+        let found = Marker::ALL.into_iter().zip(self.0).filter(|(_, hits)| *hits > 0);
+        found.map(|(marker, hits)| Hit { id: marker.id().to_owned(), hits }).collect()
+    }
+}
+
+/// Count the marks of a text, sorted by id.
+#[must_use]
+pub fn scan_markers(text: &str) -> Vec<Hit> {
+    let mut counts = Counts::default();
+    counts.scan(text);
+    counts.into_hits()
+}

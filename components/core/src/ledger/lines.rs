@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use crate::canonical::{Document, Value};
+use crate::python::is_blank;
 
 /// The lines that are not blank, from either end. LF, CR LF and CR end a line.
 pub(super) fn lines(events: &[u8]) -> impl DoubleEndedIterator<Item = Line<'_>> {
     // Between CR and LF lies a blank line, which is passed over.
-    events
-        .split(|byte| matches!(byte, b'\n' | b'\r'))
-        .filter_map(Line::new)
+    events.split(|byte| matches!(byte, b'\n' | b'\r')).filter_map(Line::new)
 }
 
 /// A line that is not blank.
@@ -36,20 +35,14 @@ impl<'a> Line<'a> {
             return Some(Event::Opaque);
         };
         match Document::survey(text) {
-            Ok((document, problem)) if document.root().is_object() => Some(Event::Object {
-                document,
-                sound: problem.is_none(),
-            }),
+            Ok((document, problem)) if document.root().is_object() => {
+                Some(Event::Object { document, sound: problem.is_none() })
+            }
             // Too deep to be read at all, but an object: as far as anybody knows it is one of the chain.
             Err(crate::Error::UnsupportedValue(_)) if text.starts_with('{') => Some(Event::Opaque),
             _ => None,
         }
     }
-}
-
-/// Python's white space: Unicode's and the four information separators.
-fn is_blank(character: char) -> bool {
-    character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
 
 /// An event of a ledger.

@@ -59,10 +59,7 @@ struct Seq {
 }
 
 fn links(events: &[u8]) -> impl Iterator<Item = (ReceiptLink, Seq)> {
-    lines(events)
-        .filter_map(|line| line.event())
-        .zip(1..)
-        .filter_map(|(event, position)| link(&event, position))
+    lines(events).filter_map(|line| line.event()).zip(1..).filter_map(|(event, position)| link(&event, position))
 }
 
 fn link(event: &Event<'_>, position: u64) -> Option<(ReceiptLink, Seq)> {
@@ -77,14 +74,7 @@ fn link(event: &Event<'_>, position: u64) -> Option<(ReceiptLink, Seq)> {
         shown: seq.map_or_else(|| "None".to_owned(), show),
         whole: seq.is_some_and(|seq| matches!(seq.kind(), Kind::Integer | Kind::Bool)),
     };
-    (!receipt_hash.is_empty()).then_some((
-        ReceiptLink {
-            position,
-            tool_call,
-            receipt_hash,
-        },
-        seq,
-    ))
+    (!receipt_hash.is_empty()).then_some((ReceiptLink { position, tool_call, receipt_hash }, seq))
 }
 
 /// Verify a chain and the receipts that it links as roam-code's library does.
@@ -95,11 +85,7 @@ fn link(event: &Event<'_>, position: u64) -> Option<(ReceiptLink, Seq)> {
 /// # Errors
 ///
 /// [`Error::InvalidKey`] when the key is not 32 bytes.
-pub fn verify_with_receipts(
-    key: &[u8],
-    events: &[u8],
-    files: &[ReceiptFile<'_>],
-) -> Result<FullVerdict, Error> {
+pub fn verify_with_receipts(key: &[u8], events: &[u8], files: &[ReceiptFile<'_>]) -> Result<FullVerdict, Error> {
     let mut verdict = FullVerdict {
         chain: verify_chain(key, events)?,
         receipt_integrity: ReceiptIntegrity::NotLinked,
@@ -108,10 +94,8 @@ pub fn verify_with_receipts(
     if verdict.chain.state == ChainState::Tampered {
         return Ok(verdict);
     }
-    let hashes: BTreeMap<&str, String> = files
-        .iter()
-        .filter_map(|file| Some((file.tool_call, content_hash(file.content?))))
-        .collect();
+    let hashes: BTreeMap<&str, String> =
+        files.iter().filter_map(|file| Some((file.tool_call, content_hash(file.content?)))).collect();
     for (link, seq) in links(events) {
         if verdict.receipt_integrity == ReceiptIntegrity::NotLinked {
             verdict.receipt_integrity = ReceiptIntegrity::Ok;
@@ -157,9 +141,6 @@ impl FullVerdict {
 
 /// SHA-256 of a receipt file's canonical text: without the line feeds at its end.
 fn content_hash(content: &[u8]) -> String {
-    let end = content
-        .iter()
-        .rposition(|byte| *byte != b'\n')
-        .map_or(0, |last| last + 1);
+    let end = content.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
     sha256_hex(content.get(..end).unwrap_or_default())
 }

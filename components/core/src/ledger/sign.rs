@@ -82,35 +82,23 @@ pub fn sign(key: &[u8], after: &Tail, events: &[String]) -> Result<Vec<SignedEve
         };
         let document = Document::parse(event)?;
         if !document.root().is_object() {
-            return Err(Error::InvalidEvent(
-                "an event must be a JSON object".to_owned(),
-            ));
+            return Err(Error::InvalidEvent("an event must be a JSON object".to_owned()));
         }
         let number = seq.to_string();
         let mut mac = signer.clone();
         mac.update(previous.as_bytes());
         let mut sink = DigestSink::new(&mut mac);
-        let edit = Edit {
-            leave_out: &["signature"],
-            put_in: &[("seq", &number)],
-        };
+        let edit = Edit { leave_out: &["signature"], put_in: &[("seq", &number)] };
         document.write_edited(Form::Event, edit, &mut sink);
         sink.finish();
         let signature = hex::encode(mac.finalize().into_bytes());
 
         let mut line = String::with_capacity(event.len() + 128);
         let quoted = format!("\"{signature}\"");
-        let edit = Edit {
-            leave_out: &[],
-            put_in: &[("seq", &number), ("signature", &quoted)],
-        };
+        let edit = Edit { leave_out: &[], put_in: &[("seq", &number), ("signature", &quoted)] };
         document.write_edited(Style::ASCII_LINE, edit, &mut line);
         previous.clone_from(&signature);
-        signed.push(SignedEvent {
-            seq,
-            signature,
-            line,
-        });
+        signed.push(SignedEvent { seq, signature, line });
     }
     Ok(signed)
 }

@@ -83,10 +83,8 @@ impl Walk {
         self.events += 1;
         let Event::Object { document, sound } = event else {
             let seq = self.events.to_string();
-            let opaque = || Break {
-                details: format!("event seq={seq} cannot be read: chain breaks here"),
-                seq: seq.clone(),
-            };
+            let opaque =
+                || Break { details: format!("event seq={seq} cannot be read: chain breaks here"), seq: seq.clone() };
             self.first_opaque.get_or_insert_with(opaque);
             self.first_break.get_or_insert_with(opaque);
             return;
@@ -109,10 +107,7 @@ impl Walk {
                 format!("event seq={shown} is missing the 'signature' field after a signed prefix")
             }
         };
-        self.first_break = Some(Break {
-            seq,
-            details: broken,
-        });
+        self.first_break = Some(Break { seq, details: broken });
     }
 
     /// Whether the signature is right; if so the chain goes on from it.
@@ -126,14 +121,7 @@ impl Walk {
         let mut mac = self.signer.clone();
         mac.update(self.previous.as_bytes());
         let mut sink = DigestSink::new(&mut mac);
-        document.write_edited(
-            Form::Event,
-            Edit {
-                leave_out: &["signature"],
-                put_in: &[],
-            },
-            &mut sink,
-        );
+        document.write_edited(Form::Event, Edit { leave_out: &["signature"], put_in: &[] }, &mut sink);
         sink.finish();
         // Compares in constant time.
         let right = mac.verify_slice(&expected).is_ok();
@@ -162,11 +150,7 @@ impl Walk {
             details: String::new(),
             unreadable_lines: self.unreadable,
         };
-        let broken = if self.any_signature {
-            self.first_break
-        } else {
-            self.first_opaque
-        };
+        let broken = if self.any_signature { self.first_break } else { self.first_opaque };
         if let Some(Break { seq, details }) = broken {
             verdict.state = ChainState::Tampered;
             verdict.first_tamper_at_seq = Some(seq);
@@ -179,8 +163,7 @@ impl Walk {
             verdict.state = ChainState::Unsigned;
             verdict.events_verified = self.events;
             verdict.partial_success = true;
-            "no events carry signatures \u{2014} likely a pre-signing ledger"
-                .clone_into(&mut verdict.details);
+            "no events carry signatures \u{2014} likely a pre-signing ledger".clone_into(&mut verdict.details);
         }
         verdict
     }
@@ -199,8 +182,6 @@ pub(super) fn show(value: Value<'_>) -> String {
         Kind::Null => "None".to_owned(),
         Kind::Bool if value.as_bool() == Some(true) => "True".to_owned(),
         Kind::Bool => "False".to_owned(),
-        _ => value
-            .as_str()
-            .map_or_else(|| json(value), |text| text.into_owned()),
+        _ => value.as_str().map_or_else(|| json(value), |text| text.into_owned()),
     }
 }
