@@ -2,9 +2,7 @@
 
 #![no_main]
 
-use counterfoil_core::ledger::{
-    ReceiptFile, read_tail, receipt_links, sign, verify_chain, verify_with_receipts,
-};
+use counterfoil_core::ledger::{ReceiptFile, read_tail, receipt_links, sign, verify_chain, verify_with_receipts};
 use counterfoil_core::vocabulary::ChainState;
 use libfuzzer_sys::fuzz_target;
 
@@ -16,12 +14,7 @@ fuzz_target!(|events: &[u8]| {
     let links = receipt_links(events).expect("every ledger can be searched for links");
     let files: Vec<_> = links
         .iter()
-        .filter_map(|link| {
-            Some(ReceiptFile {
-                tool_call: link.tool_call.as_deref()?,
-                content: Some(events),
-            })
-        })
+        .filter_map(|link| Some(ReceiptFile { tool_call: link.tool_call.as_deref()?, content: Some(events) }))
         .collect();
     let full = verify_with_receipts(&KEY, events, &files).expect("every ledger has a full verdict");
     assert!(before.state != ChainState::Tampered || full.chain == before);
@@ -32,15 +25,11 @@ fuzz_target!(|events: &[u8]| {
     let after = verify_chain(&KEY, &longer).expect("every ledger has a verdict");
     // A good chain stays good, a broken one stays broken where it was.
     match before.state {
-        ChainState::Ok => assert_eq!(
-            (after.state, after.events_verified),
-            (ChainState::Ok, before.events_verified + 1)
-        ),
+        ChainState::Ok => {
+            assert_eq!((after.state, after.events_verified), (ChainState::Ok, before.events_verified + 1))
+        }
         ChainState::Tampered => assert_eq!(after.state, ChainState::Tampered),
-        ChainState::Unsigned => assert_eq!(
-            (after.state, after.events_verified),
-            (ChainState::Tampered, 0)
-        ),
+        ChainState::Unsigned => assert_eq!((after.state, after.events_verified), (ChainState::Tampered, 0)),
         ChainState::Empty => panic!("no chain is called empty here"),
     }
     assert_eq!(read_tail(&longer).expect("a tail").lines, tail.lines + 1);

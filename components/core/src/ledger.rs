@@ -36,18 +36,13 @@ type Signer = Hmac<Sha256>;
 fn signer(key: &[u8]) -> Result<Signer, Error> {
     match Signer::new_from_slice(key) {
         Ok(signer) if key.len() == KEY_LENGTH => Ok(signer),
-        _ => Err(Error::InvalidKey(format!(
-            "the ledger key must be {KEY_LENGTH} bytes, not {}",
-            key.len()
-        ))),
+        _ => Err(Error::InvalidKey(format!("the ledger key must be {KEY_LENGTH} bytes, not {}", key.len()))),
     }
 }
 
 /// The 32 bytes of a signature; none unless the text is 64 lower-case hex digits.
 fn signature_bytes(text: &str) -> Option<[u8; 32]> {
-    let lower = text
-        .bytes()
-        .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let lower = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let mut bytes = [0; 32];
     (lower && hex::decode_to_slice(text, &mut bytes).is_ok()).then_some(bytes)
 }

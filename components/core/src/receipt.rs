@@ -26,10 +26,7 @@ pub struct Sealed {
 impl Sealed {
     fn new(canonical: String) -> Self {
         let content_hash = sha256_hex(canonical.as_bytes());
-        Self {
-            canonical,
-            content_hash,
-        }
+        Self { canonical, content_hash }
     }
 }
 
@@ -88,36 +85,14 @@ impl Receipt<'_> {
         // Names in canonical order.
         optional("{\"actor_ref_id\":", self.actor_ref_id, &mut out);
         optional(",\"client_id\":", Some(self.client_id), &mut out);
-        words(
-            ",\"declared_side_effects\":",
-            self.declared_side_effects
-                .iter()
-                .map(|effect| effect.as_str()),
-            &mut out,
-        );
+        words(",\"declared_side_effects\":", self.declared_side_effects.iter().map(|effect| effect.as_str()), &mut out);
         out.push_str(",\"extra\":");
         out.push_str(self.extra);
         optional(",\"input_hash\":", self.input_hash, &mut out);
-        optional(
-            ",\"output_hash\":",
-            self.output.output_hash.as_deref(),
-            &mut out,
-        );
-        optional(
-            ",\"output_ref\":",
-            self.output.output_ref.as_deref(),
-            &mut out,
-        );
-        optional(
-            ",\"policy_decision\":",
-            Some(self.policy_decision.as_str()),
-            &mut out,
-        );
-        words(
-            ",\"redactions\":",
-            self.redactions.iter().map(|reason| reason.as_str()),
-            &mut out,
-        );
+        optional(",\"output_hash\":", self.output.output_hash.as_deref(), &mut out);
+        optional(",\"output_ref\":", self.output.output_ref.as_deref(), &mut out);
+        optional(",\"policy_decision\":", Some(self.policy_decision.as_str()), &mut out);
+        words(",\"redactions\":", self.redactions.iter().map(|reason| reason.as_str()), &mut out);
         optional(",\"required_mode\":", self.required_mode, &mut out);
         optional(",\"run_event_id\":", self.run_event_id, &mut out);
         optional(",\"tool_call\":", Some(self.tool_call), &mut out);
@@ -163,18 +138,9 @@ pub fn input_hash(arguments: &str) -> Result<String, Error> {
 /// [`Error::InvalidArgument`] when it is no object.
 pub fn input_hash_of(arguments: &Document<'_>) -> Result<String, Error> {
     if !arguments.root().is_object() {
-        return Err(Error::InvalidArgument(
-            "the arguments must be a JSON object".to_owned(),
-        ));
+        return Err(Error::InvalidArgument("the arguments must be a JSON object".to_owned()));
     }
-    Ok(hash(
-        arguments,
-        Edit {
-            leave_out: &["ctx"],
-            put_in: &[],
-        },
-    )
-    .0)
+    Ok(hash(arguments, Edit { leave_out: &["ctx"], put_in: &[] }).0)
 }
 
 /// Results whose canonical form has more bytes than this may be recorded by reference.
@@ -206,15 +172,9 @@ pub fn output_fields(outcome: &Document<'_>) -> Output {
     if size > OUTPUT_LIMIT
         && let Some(handle) = handle(root)
     {
-        return Output {
-            output_hash: None,
-            output_ref: Some(format!("handle:{handle}")),
-        };
+        return Output { output_hash: None, output_ref: Some(format!("handle:{handle}")) };
     }
-    Output {
-        output_hash: Some(digest),
-        output_ref: None,
-    }
+    Output { output_hash: Some(digest), output_ref: None }
 }
 
 /// The handle of a result that was put aside.

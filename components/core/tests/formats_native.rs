@@ -44,9 +44,7 @@ impl Formats for Native {
     }
 
     fn seal(&self, fields: &str) -> Result<(String, String), Refused> {
-        receipt::seal(fields)
-            .map(|sealed| (sealed.canonical, sealed.content_hash))
-            .map_err(refused)
+        receipt::seal(fields).map(|sealed| (sealed.canonical, sealed.content_hash)).map_err(refused)
     }
 
     fn input_hash(&self, arguments: &str) -> Result<String, Refused> {
@@ -54,59 +52,22 @@ impl Formats for Native {
     }
 
     fn output_of(&self, outcome: &str) -> Result<(Option<String>, Option<String>), Refused> {
-        receipt::output_of(outcome)
-            .map(|output| (output.output_hash, output.output_ref))
-            .map_err(refused)
+        receipt::output_of(outcome).map(|output| (output.output_hash, output.output_ref)).map_err(refused)
     }
 
     fn read_tail(&self, events: &[u8]) -> Result<Tail, Refused> {
-        let ledger::Tail {
-            lines,
-            signature,
-            complete,
-            sound,
-        } = ledger::read_tail(events).map_err(refused)?;
-        Ok(Tail {
-            lines,
-            signature,
-            complete,
-            sound,
-        })
+        let ledger::Tail { lines, signature, complete, sound } = ledger::read_tail(events).map_err(refused)?;
+        Ok(Tail { lines, signature, complete, sound })
     }
 
-    fn sign(
-        &self,
-        key: &[u8],
-        after: &Tail,
-        events: &[String],
-    ) -> Result<Vec<(u64, String, String)>, Refused> {
-        let Tail {
-            lines,
-            signature,
-            complete,
-            sound,
-        } = after.clone();
-        let signed = ledger::sign(
-            key,
-            &ledger::Tail {
-                lines,
-                signature,
-                complete,
-                sound,
-            },
-            events,
-        )
-        .map_err(refused)?;
-        Ok(signed
-            .into_iter()
-            .map(|event| (event.seq, event.signature, event.line))
-            .collect())
+    fn sign(&self, key: &[u8], after: &Tail, events: &[String]) -> Result<Vec<(u64, String, String)>, Refused> {
+        let Tail { lines, signature, complete, sound } = after.clone();
+        let signed = ledger::sign(key, &ledger::Tail { lines, signature, complete, sound }, events).map_err(refused)?;
+        Ok(signed.into_iter().map(|event| (event.seq, event.signature, event.line)).collect())
     }
 
     fn verify_chain(&self, key: &[u8], events: &[u8]) -> Result<Verdict, Refused> {
-        ledger::verify_chain(key, events)
-            .map(verdict)
-            .map_err(refused)
+        ledger::verify_chain(key, events).map(verdict).map_err(refused)
     }
 
     fn receipt_links(&self, events: &[u8]) -> Result<Vec<Option<String>>, Refused> {
@@ -122,17 +83,10 @@ impl Formats for Native {
     ) -> Result<FullVerdict, Refused> {
         let files: Vec<_> = files
             .iter()
-            .map(|(tool_call, content)| ledger::ReceiptFile {
-                tool_call,
-                content: content.as_deref(),
-            })
+            .map(|(tool_call, content)| ledger::ReceiptFile { tool_call, content: content.as_deref() })
             .collect();
         let full = ledger::verify_with_receipts(key, events, &files).map_err(refused)?;
-        Ok((
-            verdict(full.chain),
-            full.receipt_integrity.to_string(),
-            full.first_missing_receipt_at_seq,
-        ))
+        Ok((verdict(full.chain), full.receipt_integrity.to_string(), full.first_missing_receipt_at_seq))
     }
 }
 
@@ -140,12 +94,7 @@ impl Formats for Native {
 fn every_vector_of_the_formats_agrees_or_is_a_listed_exception() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests");
     let (agreed, failures) = formats::run(&Native, &tests);
-    assert!(
-        failures.is_empty(),
-        "{} failures:\n{}",
-        failures.len(),
-        failures.join("\n")
-    );
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
     assert!(agreed > 900, "only {agreed} comparisons were made");
     println!("{agreed} comparisons agree");
 }

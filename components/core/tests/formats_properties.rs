@@ -2,9 +2,7 @@
 
 use counterfoil_core::Error;
 use counterfoil_core::canonical::{Form, canonicalize};
-use counterfoil_core::ledger::{
-    Tail, read_tail, receipt_links, sign, verify_chain, verify_with_receipts,
-};
+use counterfoil_core::ledger::{Tail, read_tail, receipt_links, sign, verify_chain, verify_with_receipts};
 use counterfoil_core::receipt::{input_hash, output_of, seal};
 use counterfoil_core::vocabulary::ChainState;
 use proptest::collection::{btree_map, vec};
@@ -12,12 +10,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 const KEY: [u8; 32] = [3; 32];
-const BEGIN: Tail = Tail {
-    lines: 0,
-    signature: None,
-    complete: true,
-    sound: true,
-};
+const BEGIN: Tail = Tail { lines: 0, signature: None, complete: true, sound: true };
 
 /// Any JSON value.
 fn value() -> impl Strategy<Value = Value> {
@@ -25,9 +18,7 @@ fn value() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
-        any::<f64>()
-            .prop_filter("finite", |number| number.is_finite())
-            .prop_map(Value::from),
+        any::<f64>().prop_filter("finite", |number| number.is_finite()).prop_map(Value::from),
         any::<String>().prop_map(Value::from),
         "[a-zé\u{7f}\u{2028}\\\\\"/\n\u{1}]{0,20}".prop_map(Value::from),
     ];
@@ -56,16 +47,14 @@ fn nearly_json() -> impl Strategy<Value = String> {
     ];
     prop_oneof![
         vec(piece, 0..24).prop_map(|pieces| pieces.concat()),
-        (value(), any::<prop::sample::Index>(), any::<char>()).prop_map(
-            |(value, at, character)| {
-                let mut text: Vec<char> = value.to_string().chars().collect();
-                let at = at.index(text.len());
-                if let Some(slot) = text.get_mut(at) {
-                    *slot = character;
-                }
-                text.into_iter().collect()
+        (value(), any::<prop::sample::Index>(), any::<char>()).prop_map(|(value, at, character)| {
+            let mut text: Vec<char> = value.to_string().chars().collect();
+            let at = at.index(text.len());
+            if let Some(slot) = text.get_mut(at) {
+                *slot = character;
             }
-        ),
+            text.into_iter().collect()
+        }),
     ]
 }
 
@@ -77,24 +66,14 @@ fn same(left: &Value, right: &Value) -> bool {
             let (left, right) = (left.to_string(), right.to_string());
             let float = |number: &str| number.parse::<f64>().map(f64::to_bits).ok();
             is_float(&left) == is_float(&right)
-                && if is_float(&left) {
-                    float(&left) == float(&right)
-                } else {
-                    left == right || left == "-0"
-                }
+                && if is_float(&left) { float(&left) == float(&right) } else { left == right || left == "-0" }
         }
         (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| same(left, right))
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
             left.len() == right.len()
-                && left
-                    .iter()
-                    .all(|(key, value)| right.get(key).is_some_and(|other| same(value, other)))
+                && left.iter().all(|(key, value)| right.get(key).is_some_and(|other| same(value, other)))
         }
         _ => left == right,
     }
@@ -103,25 +82,24 @@ fn same(left: &Value, right: &Value) -> bool {
 /// Objects to sign.
 fn events() -> impl Strategy<Value = Vec<String>> {
     vec(btree_map("[a-c]{1,2}|seq|é", value(), 0..4), 1..5).prop_map(|events| {
-        events
-            .into_iter()
-            .map(|members| Value::Object(members.into_iter().collect()).to_string())
-            .collect()
+        events.into_iter().map(|members| Value::Object(members.into_iter().collect()).to_string()).collect()
     })
 }
 
 fn ledger(events: &[String]) -> Result<String, Error> {
-    Ok(sign(&KEY, &BEGIN, events)?
-        .into_iter()
-        .map(|event| event.line + "\n")
-        .collect())
+    Ok(sign(&KEY, &BEGIN, events)?.into_iter().map(|event| event.line + "\n").collect())
+}
+
+/// Python's white space.
+fn blank(character: char) -> bool {
+    character.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&character)
 }
 
 /// The values that a ledger's lines hold, as far as they are JSON.
 fn values(events: &[u8]) -> Vec<String> {
     events
         .split(|byte| matches!(byte, b'\n' | b'\r'))
-        .filter_map(|line| canonicalize(std::str::from_utf8(line).ok()?.trim(), Form::Event).ok())
+        .filter_map(|line| canonicalize(std::str::from_utf8(line).ok()?.trim_matches(blank), Form::Event).ok())
         .collect()
 }
 

@@ -6,10 +6,7 @@ use counterfoil_core::vocabulary::{PolicyDecision, RedactionReason, SideEffect};
 
 #[test]
 fn a_typed_receipt_is_the_one_sealed_from_json() -> Result<(), Error> {
-    let output = Output {
-        output_hash: None,
-        output_ref: Some("handle:\u{7f}é".to_owned()),
-    };
+    let output = Output { output_hash: None, output_ref: Some("handle:\u{7f}é".to_owned()) };
     let receipt = Receipt {
         tool_call: "t\"1",
         client_id: "c",
@@ -28,25 +25,10 @@ fn a_typed_receipt_is_the_one_sealed_from_json() -> Result<(), Error> {
         "client_id": "c", "tool_name": "n", "declared_side_effects": ["write", "non_idempotent"], "required_mode": "safe_edit",
         "input_hash": "00", "policy_decision": "would_deny_dry_run", "output_ref": "handle:\u007f\u00e9"}"#;
     assert_eq!(receipt.seal()?, seal(fields)?);
-    let bare = Receipt {
-        declared_side_effects: &[],
-        redactions: &[],
-        output: &Output::default(),
-        ..receipt
-    };
+    let bare = Receipt { declared_side_effects: &[], redactions: &[], output: &Output::default(), ..receipt };
     assert!(bare.seal()?.canonical.contains(r#""redactions":[],"#));
-    let both = Output {
-        output_hash: Some(String::new()),
-        output_ref: Some(String::new()),
-    };
-    assert!(matches!(
-        Receipt {
-            output: &both,
-            ..receipt
-        }
-        .seal(),
-        Err(Error::InvalidReceipt(_))
-    ));
+    let both = Output { output_hash: Some(String::new()), output_ref: Some(String::new()) };
+    assert!(matches!(Receipt { output: &both, ..receipt }.seal(), Err(Error::InvalidReceipt(_))));
     Ok(())
 }
 
@@ -54,24 +36,13 @@ fn a_typed_receipt_is_the_one_sealed_from_json() -> Result<(), Error> {
 fn a_receipt_with_wrong_members_is_refused_and_what_is_no_word_is_not_repeated() {
     let with = |more: &str| {
         let fields = format!(r#"{{"tool_call": "t", "client_id": "c", "tool_name": "n", {more}}}"#);
-        seal(&fields)
-            .map_err(|error| error.message().to_owned())
-            .map(|_| ())
+        seal(&fields).map_err(|error| error.message().to_owned()).map(|_| ())
     };
     let refused = [
         (r#""tool_name": 1"#, "`tool_name` must be a string"),
-        (
-            r#""actor_ref_id": 1"#,
-            "`actor_ref_id` must be a string or null",
-        ),
-        (
-            r#""declared_side_effects": ["a", 1]"#,
-            "`declared_side_effects` must be an array of strings",
-        ),
-        (
-            r#""redactions": """#,
-            "`redactions` must be an array of strings",
-        ),
+        (r#""actor_ref_id": 1"#, "`actor_ref_id` must be a string or null"),
+        (r#""declared_side_effects": ["a", 1]"#, "`declared_side_effects` must be an array of strings"),
+        (r#""redactions": """#, "`redactions` must be an array of strings"),
         (r#""when": 1"#, "a receipt has no member 'when'"),
         (
             r#""policy_decision": "sk-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa""#,
@@ -89,22 +60,13 @@ fn a_receipt_with_wrong_members_is_refused_and_what_is_no_word_is_not_repeated()
             r#""redactions": [4111111111111111]"#,
             "unknown redaction reason: a long number; must be one of REDACTION_REASONS",
         ),
-        (
-            r#""redactions": [true]"#,
-            "unknown redaction reason: True; must be one of REDACTION_REASONS",
-        ),
+        (r#""redactions": [true]"#, "unknown redaction reason: True; must be one of REDACTION_REASONS"),
     ];
     for (more, message) in refused {
         assert_eq!(with(more), Err(message.to_owned()), "{more}");
     }
-    assert_eq!(
-        seal("[]"),
-        Err(Error::InvalidReceipt(
-            "a receipt must be a JSON object".to_owned()
-        ))
-    );
-    let missing =
-        Error::InvalidReceipt("a receipt must have the member `client_id`, `tool_name`".to_owned());
+    assert_eq!(seal("[]"), Err(Error::InvalidReceipt("a receipt must be a JSON object".to_owned())));
+    let missing = Error::InvalidReceipt("a receipt must have the member `client_id`, `tool_name`".to_owned());
     assert_eq!(seal(r#"{"tool_call": "t"}"#), Err(missing));
 }
 
@@ -118,14 +80,8 @@ fn arguments_must_be_an_object() {
 #[test]
 fn a_large_result_with_a_summary_that_is_no_object_is_hashed() {
     for summary in ["null", "[]", "\"x\"", "{}", "{\"handle\": null}"] {
-        let outcome = format!(
-            r#"{{"is_handle": true, "summary": {summary}, "pad": "{}"}}"#,
-            "x".repeat(9000)
-        );
+        let outcome = format!(r#"{{"is_handle": true, "summary": {summary}, "pad": "{}"}}"#, "x".repeat(9000));
         let output = output_of(&outcome).unwrap_or_default();
-        assert!(
-            output.output_hash.is_some() && output.output_ref.is_none(),
-            "{summary}"
-        );
+        assert!(output.output_hash.is_some() && output.output_ref.is_none(), "{summary}");
     }
 }

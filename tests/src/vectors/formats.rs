@@ -75,12 +75,7 @@ pub trait Formats {
     /// `read-tail`.
     fn read_tail(&self, events: &[u8]) -> Result<Tail, Refused>;
     /// `sign`: `seq`, signature and line of each.
-    fn sign(
-        &self,
-        key: &[u8],
-        after: &Tail,
-        events: &[String],
-    ) -> Result<Vec<(u64, String, String)>, Refused>;
+    fn sign(&self, key: &[u8], after: &Tail, events: &[String]) -> Result<Vec<(u64, String, String)>, Refused>;
     /// `verify-chain`.
     fn verify_chain(&self, key: &[u8], events: &[u8]) -> Result<Verdict, Refused>;
     /// `receipt-links`: `tool_call` of each.
@@ -130,28 +125,12 @@ struct Report {
 
 impl Report {
     fn new(exceptions: &Value) -> Self {
-        let entries = exceptions
-            .as_array()
-            .expect("the exceptions are a list")
-            .iter();
+        let entries = exceptions.as_array().expect("the exceptions are a list").iter();
         let exceptions = entries.map(|entry| {
-            assert!(
-                !text(entry, "reason").is_empty(),
-                "an exception must have a reason: {entry}"
-            );
-            (
-                (
-                    text(entry, "set").to_owned(),
-                    text(entry, "case").to_owned(),
-                ),
-                text(entry, "answer").to_owned(),
-            )
+            assert!(!text(entry, "reason").is_empty(), "an exception must have a reason: {entry}");
+            ((text(entry, "set").to_owned(), text(entry, "case").to_owned()), text(entry, "answer").to_owned())
         });
-        Self {
-            agreed: 0,
-            failures: Vec::new(),
-            exceptions: exceptions.collect(),
-        }
+        Self { agreed: 0, failures: Vec::new(), exceptions: exceptions.collect() }
     }
 
     /// A case's answer and what roam-code answers, both in a few words.
@@ -159,24 +138,15 @@ impl Report {
         let agrees = ours == theirs;
         match self.exceptions.remove(&(set.to_owned(), case.to_owned())) {
             None if agrees => self.agreed += 1,
-            None => self.failures.push(format!(
-                "{set}: {case}:\n  ours   {ours}\n  theirs {theirs}"
-            )),
-            Some(_) if agrees => self
-                .failures
-                .push(format!("{set}: {case}: listed as an exception, but agrees")),
+            None => self.failures.push(format!("{set}: {case}:\n  ours   {ours}\n  theirs {theirs}")),
+            Some(_) if agrees => self.failures.push(format!("{set}: {case}: listed as an exception, but agrees")),
             Some(answer) if answer == ours => {}
-            Some(answer) => self.failures.push(format!(
-                "{set}: {case}:\n  ours     {ours}\n  expected {answer}"
-            )),
+            Some(answer) => self.failures.push(format!("{set}: {case}:\n  ours     {ours}\n  expected {answer}")),
         }
     }
 
     fn finish(mut self) -> (usize, Vec<String>) {
-        let unused = self
-            .exceptions
-            .keys()
-            .map(|(set, case)| format!("{set}: {case}: an exception without a case"));
+        let unused = self.exceptions.keys().map(|(set, case)| format!("{set}: {case}: an exception without a case"));
         self.failures.extend(unused);
         (self.agreed, self.failures)
     }
@@ -186,9 +156,7 @@ fn canonical_values(formats: &impl Formats, vectors: &Value, report: &mut Report
     for case in cases(vectors) {
         let (name, value) = (text(case, "name"), text(case, "value_json"));
         let object = format!("{{\"v\":{value}}}");
-        let fields = format!(
-            "{{\"tool_call\":\"t\",\"client_id\":\"c\",\"tool_name\":\"n\",\"extra\":{object}}}"
-        );
+        let fields = format!("{{\"tool_call\":\"t\",\"client_id\":\"c\",\"tool_name\":\"n\",\"extra\":{object}}}");
         report.compare(
             "receipt of a value",
             name,
@@ -196,12 +164,7 @@ fn canonical_values(formats: &impl Formats, vectors: &Value, report: &mut Report
             &format!("{} {}", text(case, "receipt"), text(case, "receipt_sha256")),
         );
         let hash = shown(formats.input_hash(&object));
-        report.compare(
-            "input hash of a value",
-            name,
-            &hash,
-            text(case, "args_sha256"),
-        );
+        report.compare("input hash of a value", name, &hash, text(case, "args_sha256"));
         let event = shown(formats.canonicalize(&object, Spelling::Event));
         let theirs = case["event"].as_str().unwrap_or("unsupported_value");
         report.compare("event of a value", name, &event, theirs);
@@ -215,12 +178,7 @@ fn canonical_values(formats: &impl Formats, vectors: &Value, report: &mut Report
 fn valid_receipts(formats: &impl Formats, vectors: &Value, report: &mut Report) {
     for case in cases(vectors) {
         let theirs = format!("{} {}", text(case, "canonical"), text(case, "content_hash"));
-        report.compare(
-            "valid receipt",
-            text(case, "name"),
-            &sealed(formats, text(case, "fields_json")),
-            &theirs,
-        );
+        report.compare("valid receipt", text(case, "name"), &sealed(formats, text(case, "fields_json")), &theirs);
     }
 }
 
@@ -234,36 +192,17 @@ fn invalid_receipts(formats: &impl Formats, vectors: &Value, report: &mut Report
             Err((code, message)) if own_message => format!("{code} {message}"),
             Err((code, _)) => code,
         };
-        let message = if own_message {
-            format!(" {}", text(error, "message"))
-        } else {
-            String::new()
-        };
-        report.compare(
-            "invalid receipt",
-            text(case, "name"),
-            &ours,
-            &format!("invalid_receipt{message}"),
-        );
+        let message = if own_message { format!(" {}", text(error, "message")) } else { String::new() };
+        report.compare("invalid receipt", text(case, "name"), &ours, &format!("invalid_receipt{message}"));
     }
 }
 
 fn input_hashes(formats: &impl Formats, vectors: &Value, report: &mut Report) {
     for case in cases(vectors) {
         let ours = shown(formats.input_hash(text(case, "args_json")));
-        report.compare(
-            "input hash",
-            text(case, "name"),
-            &ours,
-            text(case, "input_hash"),
-        );
+        report.compare("input hash", text(case, "name"), &ours, text(case, "input_hash"));
         let again = shown(formats.input_hash(text(case, "hashed_json")));
-        report.compare(
-            "input hash of what is hashed",
-            text(case, "name"),
-            &again,
-            text(case, "input_hash"),
-        );
+        report.compare("input hash of what is hashed", text(case, "name"), &again, text(case, "input_hash"));
     }
 }
 
@@ -271,8 +210,7 @@ fn outputs(formats: &impl Formats, vectors: &Value, report: &mut Report) {
     for case in cases(vectors) {
         let mut outcome = text(&case["result"], "base_json").to_owned();
         if let Some(count) = case["result"]["pad_count"].as_u64() {
-            let pad = text(&case["result"], "pad_char")
-                .repeat(usize::try_from(count).expect("a padding is small"));
+            let pad = text(&case["result"], "pad_char").repeat(usize::try_from(count).expect("a padding is small"));
             assert_eq!(outcome.pop(), Some('}'), "only objects are padded");
             outcome.push_str(&format!(",\"pad\":\"{pad}\"}}"));
         }
@@ -281,32 +219,16 @@ fn outputs(formats: &impl Formats, vectors: &Value, report: &mut Report) {
             Err((code, _)) => code,
         };
         let theirs = (case["output_hash"].as_str(), case["output_ref"].as_str());
-        report.compare(
-            "output",
-            text(case, "name"),
-            &ours,
-            &format!("{:?} {:?}", theirs.0, theirs.1),
-        );
+        report.compare("output", text(case, "name"), &ours, &format!("{:?} {:?}", theirs.0, theirs.1));
         if let Some(size) = case["canonical_bytes"].as_u64() {
-            let ours = formats
-                .canonicalize(&outcome, Spelling::Receipt)
-                .map_or(0, |canonical| canonical.len());
-            report.compare(
-                "size of output",
-                text(case, "name"),
-                &ours.to_string(),
-                &size.to_string(),
-            );
+            let ours = formats.canonicalize(&outcome, Spelling::Receipt).map_or(0, |canonical| canonical.len());
+            report.compare("size of output", text(case, "name"), &ours.to_string(), &size.to_string());
         }
     }
 }
 
 fn sealed(formats: &impl Formats, fields: &str) -> String {
-    shown(
-        formats
-            .seal(fields)
-            .map(|(canonical, hash)| format!("{canonical} {hash}")),
-    )
+    shown(formats.seal(fields).map(|(canonical, hash)| format!("{canonical} {hash}")))
 }
 
 /// The answer, or the code of the refusal.
@@ -319,14 +241,11 @@ fn cases(vectors: &Value) -> &[Value] {
 }
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name]
-        .as_str()
-        .unwrap_or_else(|| panic!("`{name}` is missing in {value}"))
+    value[name].as_str().unwrap_or_else(|| panic!("`{name}` is missing in {value}"))
 }
 
 fn read_json(path: &Path) -> Value {
-    let text =
-        std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -337,8 +256,7 @@ mod tests {
     #[test]
     fn an_exception_cannot_go_stale() {
         let listed = |answer: &str| {
-            let entry =
-                serde_json::json!({"set": "s", "case": "c", "answer": answer, "reason": "r"});
+            let entry = serde_json::json!({"set": "s", "case": "c", "answer": answer, "reason": "r"});
             Report::new(&serde_json::json!([entry]))
         };
         let failures = |mut report: Report, ours: &str| {

@@ -67,9 +67,7 @@ impl<'a> Document<'a> {
     /// looked into, but its canonical forms mean nothing.
     pub(crate) fn survey(text: &'a str) -> Result<(Self, Option<Unsupported>), Error> {
         if u32::try_from(text.len()).is_err() {
-            return Err(Error::UnsupportedValue(
-                "a text of 4 GiB or more".to_owned(),
-            ));
+            return Err(Error::UnsupportedValue("a text of 4 GiB or more".to_owned()));
         }
         // Dense JSON has a part every eight bytes or so; a guess that is too low costs one more copy.
         let mut builder = Builder::with_capacity(text.len() / 12 + 4);
@@ -77,13 +75,7 @@ impl<'a> Document<'a> {
         while let Some(token) = reader.advance()? {
             builder.take(token);
         }
-        Ok((
-            Self {
-                text,
-                nodes: builder.finish(),
-            },
-            reader.unsupported(),
-        ))
+        Ok((Self { text, nodes: builder.finish() }, reader.unsupported()))
     }
 
     /// The text that was read.
@@ -95,10 +87,7 @@ impl<'a> Document<'a> {
     /// The value that the text is.
     #[must_use]
     pub fn root(&self) -> Value<'_> {
-        Value {
-            document: self,
-            index: 0,
-        }
+        Value { document: self, index: 0 }
     }
 
     /// The text in a canonical form.
@@ -116,23 +105,16 @@ impl<'a> Document<'a> {
 
     pub(super) fn node(&self, index: u32) -> Node {
         // Indices come from the nodes themselves; a `null` that covers nothing stands for one that does not.
-        self.nodes
-            .get(index as usize)
-            .copied()
-            .unwrap_or(Node::absent(index))
+        self.nodes.get(index as usize).copied().unwrap_or(Node::absent(index))
     }
 
     /// A string with its quotes.
     pub(super) fn quoted(&self, node: Node) -> &'a str {
-        self.text
-            .get((node.start as usize).saturating_sub(1)..node.end as usize + 1)
-            .unwrap_or_default()
+        self.text.get((node.start as usize).saturating_sub(1)..node.end as usize + 1).unwrap_or_default()
     }
 
     pub(super) fn slice(&self, node: Node) -> &'a str {
-        self.text
-            .get(node.start as usize..node.end as usize)
-            .unwrap_or_default()
+        self.text.get(node.start as usize..node.end as usize).unwrap_or_default()
     }
 }
 
@@ -195,9 +177,7 @@ impl<'d> Value<'d> {
         match self.kind() {
             Kind::Null => false,
             Kind::Bool => self.raw() == "true",
-            Kind::Integer | Kind::Float => {
-                self.raw().parse::<f64>().is_ok_and(|number| number != 0.0)
-            }
+            Kind::Integer | Kind::Float => self.raw().parse::<f64>().is_ok_and(|number| number != 0.0),
             Kind::String => self.raw().len() > 2,
             Kind::Array | Kind::Object => self.node().next > self.index + 1,
         }
@@ -207,53 +187,28 @@ impl<'d> Value<'d> {
     /// Takes time linear in the number of members.
     #[must_use]
     pub fn get(self, name: &str) -> Option<Self> {
-        self.members()
-            .filter(|(key, _)| key == name)
-            .map(|(_, value)| value)
-            .last()
+        self.members().filter(|(key, _)| key == name).map(|(_, value)| value).last()
     }
 
     /// The members as they stand in the text, repeated ones too; nothing when this is no object.
     #[must_use]
     pub fn members(self) -> Members<'d> {
         let node = self.node();
-        let end = if node.kind == Kind::Object {
-            node.next
-        } else {
-            0
-        };
-        Members {
-            document: self.document,
-            at: self.index + 1,
-            end,
-        }
+        let end = if node.kind == Kind::Object { node.next } else { 0 };
+        Members { document: self.document, at: self.index + 1, end }
     }
 
     /// The elements of an array; nothing when this is none.
     #[must_use]
     pub fn elements(self) -> Elements<'d> {
         let node = self.node();
-        let end = if node.kind == Kind::Array {
-            node.next
-        } else {
-            0
-        };
-        Elements {
-            document: self.document,
-            at: self.index + 1,
-            end,
-        }
+        let end = if node.kind == Kind::Array { node.next } else { 0 };
+        Elements { document: self.document, at: self.index + 1, end }
     }
 
     /// Write it in a canonical form.
     pub fn write(self, style: impl Into<Style>, out: &mut impl Sink) {
-        write_value(
-            self.document,
-            self.index,
-            style.into(),
-            Edit::default(),
-            out,
-        );
+        write_value(self.document, self.index, style.into(), Edit::default(), out);
     }
 
     fn node(self) -> Node {
@@ -264,11 +219,7 @@ impl<'d> Value<'d> {
 /// The text of a string or key.
 fn node_text<'d>(document: &'d Document<'d>, node: Node) -> Cow<'d, str> {
     let raw = document.slice(node);
-    if node.escaped {
-        Cow::Owned(super::Unescaped::new(raw).collect())
-    } else {
-        Cow::Borrowed(raw)
-    }
+    if node.escaped { Cow::Owned(super::Unescaped::new(raw).collect()) } else { Cow::Borrowed(raw) }
 }
 
 /// The members of an object, see [`Value::members`].
@@ -287,10 +238,7 @@ impl<'d> Iterator for Members<'d> {
             return None;
         }
         let key = node_text(self.document, self.document.node(self.at));
-        let value = Value {
-            document: self.document,
-            index: self.at + 1,
-        };
+        let value = Value { document: self.document, index: self.at + 1 };
         self.at = self.document.node(value.index).next;
         Some((key, value))
     }
@@ -311,10 +259,7 @@ impl<'d> Iterator for Elements<'d> {
         if self.at >= self.end {
             return None;
         }
-        let value = Value {
-            document: self.document,
-            index: self.at,
-        };
+        let value = Value { document: self.document, index: self.at };
         self.at = self.document.node(self.at).next;
         Some(value)
     }

@@ -47,9 +47,7 @@ fn place(digits: &str, point: isize, out: &mut impl Sink) {
             out.push(".0");
         }
         1..=16 => {
-            let (whole, fraction) = digits
-                .split_at_checked(point.unsigned_abs())
-                .unwrap_or((digits, "0"));
+            let (whole, fraction) = digits.split_at_checked(point.unsigned_abs()).unwrap_or((digits, "0"));
             out.push(whole);
             out.push(".");
             out.push(fraction);

@@ -100,14 +100,7 @@ impl<'a> Reader<'a> {
     /// A reader at the start of a text.
     #[must_use]
     pub const fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            at: 0,
-            expect: Expect::Value,
-            depth: 0,
-            objects: [0; MAX_DEPTH / 64],
-            unsupported: None,
-        }
+        Self { text, at: 0, expect: Expect::Value, depth: 0, objects: [0; MAX_DEPTH / 64], unsupported: None }
     }
 
     /// The text that is read.
@@ -151,11 +144,7 @@ impl<'a> Reader<'a> {
             match (byte, self.in_object()) {
                 (Some(b','), in_object) => {
                     self.at += 1;
-                    self.expect = if in_object {
-                        Expect::Key
-                    } else {
-                        Expect::Value
-                    };
+                    self.expect = if in_object { Expect::Key } else { Expect::Value };
                     byte = self.skip_blanks();
                 }
                 (Some(b'}'), true) => return Ok(Some(self.close(Token::ObjectEnd))),
@@ -170,9 +159,7 @@ impl<'a> Reader<'a> {
             (Expect::KeyOrObjectEnd, Some(b'}')) => Ok(Some(self.close(Token::ObjectEnd))),
             (Expect::ValueOrArrayEnd, Some(b']')) => Ok(Some(self.close(Token::ArrayEnd))),
             (Expect::Key | Expect::KeyOrObjectEnd, Some(b'"')) => self.key().map(Some),
-            (Expect::Key | Expect::KeyOrObjectEnd, _) => {
-                Err(self.invalid("expected a key in `\"`"))
-            }
+            (Expect::Key | Expect::KeyOrObjectEnd, _) => Err(self.invalid("expected a key in `\"`")),
             (_, Some(byte)) => self.value(byte).map(Some),
             (_, None) => Err(self.invalid("expected a value")),
         }
@@ -209,22 +196,14 @@ impl<'a> Reader<'a> {
     }
 
     fn after_value(&mut self) {
-        self.expect = if self.depth == 0 {
-            Expect::End
-        } else {
-            Expect::CommaOrEnd
-        };
+        self.expect = if self.depth == 0 { Expect::End } else { Expect::CommaOrEnd };
     }
 
     fn open(&mut self, object: bool) -> Result<Token, Error> {
         let start = self.at;
         let bit = 1_u64 << (self.depth % 64);
         let Some(level) = self.objects.get_mut(self.depth / 64) else {
-            return Err(Unsupported {
-                what: "more than 512 levels of nesting",
-                at: start,
-            }
-            .error());
+            return Err(Unsupported { what: "more than 512 levels of nesting", at: start }.error());
         };
         if object {
             *level |= bit;
@@ -233,16 +212,8 @@ impl<'a> Reader<'a> {
         }
         self.depth += 1;
         self.at += 1;
-        self.expect = if object {
-            Expect::KeyOrObjectEnd
-        } else {
-            Expect::ValueOrArrayEnd
-        };
-        Ok(if object {
-            Token::ObjectStart(start)
-        } else {
-            Token::ArrayStart(start)
-        })
+        self.expect = if object { Expect::KeyOrObjectEnd } else { Expect::ValueOrArrayEnd };
+        Ok(if object { Token::ObjectStart(start) } else { Token::ArrayStart(start) })
     }
 
     fn close(&mut self, token: fn(usize) -> Token) -> Token {
@@ -255,9 +226,7 @@ impl<'a> Reader<'a> {
 
     fn in_object(&self) -> bool {
         let level = self.depth.saturating_sub(1);
-        self.objects
-            .get(level / 64)
-            .is_some_and(|bits| bits & (1 << (level % 64)) != 0)
+        self.objects.get(level / 64).is_some_and(|bits| bits & (1 << (level % 64)) != 0)
     }
 
     fn word(&mut self, word: &str, token: Token) -> Result<Token, Error> {

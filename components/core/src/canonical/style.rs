@@ -23,27 +23,15 @@ pub struct Style {
 impl Style {
     /// The line that Counterfoil writes: spaced as [`Form::Line`], escaped as [`Form::Receipt`]. It reads back to the
     /// same value, and no reader can take U+2028 or U+0085 in it for a line end.
-    pub const ASCII_LINE: Self = Self {
-        ascii: true,
-        spaced: true,
-    };
+    pub const ASCII_LINE: Self = Self { ascii: true, spaced: true };
 }
 
 impl From<Form> for Style {
     fn from(form: Form) -> Self {
         match form {
-            Form::Receipt => Self {
-                ascii: true,
-                spaced: false,
-            },
-            Form::Event => Self {
-                ascii: false,
-                spaced: false,
-            },
-            Form::Line => Self {
-                ascii: false,
-                spaced: true,
-            },
+            Form::Receipt => Self { ascii: true, spaced: false },
+            Form::Event => Self { ascii: false, spaced: false },
+            Form::Line => Self { ascii: false, spaced: true },
         }
     }
 }

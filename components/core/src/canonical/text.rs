@@ -24,14 +24,8 @@ impl<'a> Unescaped<'a> {
     }
 
     fn unit(&mut self) -> u32 {
-        (0..4).fold(0, |value, _| {
-            value * 16
-                + self
-                    .rest
-                    .next()
-                    .and_then(|digit| digit.to_digit(16))
-                    .unwrap_or_default()
-        })
+        (0..4)
+            .fold(0, |value, _| value * 16 + self.rest.next().and_then(|digit| digit.to_digit(16)).unwrap_or_default())
     }
 
     fn escaped_unit(&mut self) -> char {
@@ -90,9 +84,7 @@ pub fn escape(text: &str, ascii: bool, out: &mut impl Sink) {
 /// Write a string anew whose raw content is given.
 pub(super) fn respell(raw: &str, ascii: bool, out: &mut impl Sink) {
     let mut rest = raw;
-    while let Some((run, special)) =
-        next_special(rest, |byte| byte == b'\\' || (ascii && byte >= 0x7f))
-    {
+    while let Some((run, special)) = next_special(rest, |byte| byte == b'\\' || (ascii && byte >= 0x7f)) {
         out.push(run);
         let mut chars = Unescaped::new(special);
         if let Some(character) = chars.next() {

@@ -36,11 +36,7 @@ impl<'h, H: Update> DigestSink<'h, H> {
 
     /// A sink into a hash or MAC.
     pub fn new(hash: &'h mut H) -> Self {
-        Self {
-            hash,
-            block: String::with_capacity(Self::BLOCK),
-            fed: 0,
-        }
+        Self { hash, block: String::with_capacity(Self::BLOCK), fed: 0 }
     }
 
     /// Feed the rest. How many bytes went in.
@@ -83,18 +79,8 @@ pub struct Edit<'e> {
 
 impl Edit<'_> {
     fn drops(&self, key: &Member<'_>) -> bool {
-        let mut names = self
-            .leave_out
-            .iter()
-            .chain(self.put_in.iter().map(|(name, _)| name));
-        names.any(|name| {
-            key.compare(&Member {
-                raw: name,
-                escaped: false,
-                content: Content::PutIn(""),
-            })
-            .is_eq()
-        })
+        let mut names = self.leave_out.iter().chain(self.put_in.iter().map(|(name, _)| name));
+        names.any(|name| key.compare(&Member { raw: name, escaped: false, content: Content::PutIn("") }).is_eq())
     }
 }
 
@@ -137,21 +123,11 @@ impl Member<'_> {
 }
 
 /// Write the value with this index. The edit applies to that value only.
-pub(super) fn write_value(
-    document: &Document<'_>,
-    index: u32,
-    style: Style,
-    edit: Edit<'_>,
-    out: &mut impl Sink,
-) {
+pub(super) fn write_value(document: &Document<'_>, index: u32, style: Style, edit: Edit<'_>, out: &mut impl Sink) {
     // Members of the open objects, innermost last.
     let mut members: Vec<Member<'_>> = Vec::with_capacity(16);
     let mut frames = Vec::with_capacity(8);
-    let (comma, colon) = if style.spaced {
-        (", ", ": ")
-    } else {
-        (",", ":")
-    };
+    let (comma, colon) = if style.spaced { (", ", ": ") } else { (",", ":") };
     let mut value = Some(index);
     loop {
         if let Some(index) = value.take() {
@@ -159,31 +135,14 @@ pub(super) fn write_value(
             match node.kind {
                 Kind::Array => {
                     out.push("[");
-                    frames.push((
-                        true,
-                        Frame::Array {
-                            at: index + 1,
-                            end: node.next,
-                        },
-                    ));
+                    frames.push((true, Frame::Array { at: index + 1, end: node.next }));
                 }
                 Kind::Object => {
                     out.push("{");
                     let base = members.len();
-                    let edit = if frames.is_empty() {
-                        edit
-                    } else {
-                        Edit::default()
-                    };
+                    let edit = if frames.is_empty() { edit } else { Edit::default() };
                     gather(document, index + 1..node.next, edit, &mut members);
-                    frames.push((
-                        true,
-                        Frame::Object {
-                            base,
-                            at: base,
-                            end: members.len(),
-                        },
-                    ));
+                    frames.push((true, Frame::Object { base, at: base, end: members.len() }));
                 }
                 Kind::String => string(document, node, style, out),
                 Kind::Integer if document.slice(node) == "-0" => out.push("0"),
@@ -204,19 +163,12 @@ pub(super) fn write_value(
             Frame::Object { at, end, .. } if *at < *end => {
                 out.push(separator);
                 match members.get(*at) {
-                    Some(Member {
-                        content: Content::After(key),
-                        ..
-                    }) => {
+                    Some(Member { content: Content::After(key), .. }) => {
                         string(document, document.node(*key), style, out);
                         out.push(colon);
                         value = Some(*key + 1);
                     }
-                    Some(Member {
-                        raw,
-                        content: Content::PutIn(text),
-                        ..
-                    }) => {
+                    Some(Member { raw, content: Content::PutIn(text), .. }) => {
                         escape(raw, style.ascii, out);
                         out.push(colon);
                         out.push(text);
@@ -249,12 +201,7 @@ fn string(document: &Document<'_>, node: Node, style: Style, out: &mut impl Sink
 }
 
 /// Append the members of an object, whose parts are given, sorted, of equal keys the last one only.
-fn gather<'w>(
-    document: &Document<'w>,
-    parts: Range<u32>,
-    edit: Edit<'w>,
-    members: &mut Vec<Member<'w>>,
-) {
+fn gather<'w>(document: &Document<'w>, parts: Range<u32>, edit: Edit<'w>, members: &mut Vec<Member<'w>>) {
     let base = members.len();
     let mut sorted = true;
     let mut push = |member: Member<'w>| {
@@ -265,40 +212,26 @@ fn gather<'w>(
     let mut at = parts.start;
     while at < parts.end {
         let key = document.node(at);
-        let member = Member {
-            raw: document.slice(key),
-            escaped: key.escaped,
-            content: Content::After(at),
-        };
+        let member = Member { raw: document.slice(key), escaped: key.escaped, content: Content::After(at) };
         if !edit.drops(&member) {
             push(member);
         }
         at = document.node(at + 1).next;
     }
     for (name, text) in edit.put_in {
-        push(Member {
-            raw: name,
-            escaped: false,
-            content: Content::PutIn(text),
-        });
+        push(Member { raw: name, escaped: false, content: Content::PutIn(text) });
     }
     if sorted {
         return;
     }
     // Stable: of equal keys the last one in the text stays last.
-    members
-        .get_mut(base..)
-        .unwrap_or_default()
-        .sort_by(Member::compare);
+    members.get_mut(base..).unwrap_or_default().sort_by(Member::compare);
     let mut kept = base;
     for index in base..members.len() {
         let Some(member) = members.get(index).copied() else {
             break;
         };
-        if members
-            .get(index + 1)
-            .is_some_and(|next| member.compare(next).is_eq())
-        {
+        if members.get(index + 1).is_some_and(|next| member.compare(next).is_eq()) {
             continue;
         }
         if let Some(slot) = members.get_mut(kept) {

@@ -69,14 +69,7 @@ pub fn seal(fields: &str) -> Result<Sealed, Error> {
 
     let defaults: Vec<(&str, &str)> = members.absent().collect();
     let mut canonical = String::with_capacity(fields.len() + 256);
-    document.write_edited(
-        Form::Receipt,
-        Edit {
-            leave_out: &[],
-            put_in: &defaults,
-        },
-        &mut canonical,
-    );
+    document.write_edited(Form::Receipt, Edit { leave_out: &[], put_in: &defaults }, &mut canonical);
     Ok(Sealed::new(canonical))
 }
 
@@ -89,34 +82,22 @@ impl<'d> Members<'d> {
     fn of(receipt: Value<'d>) -> Result<Self, Error> {
         let mut values = [None; FIELDS.len()];
         for (key, value) in receipt.members() {
-            let place = FIELDS
-                .iter()
-                .zip(&mut values)
-                .find(|((name, ..), _)| key == *name);
+            let place = FIELDS.iter().zip(&mut values).find(|((name, ..), _)| key == *name);
             match place {
                 // Of repeated members the last one counts.
                 Some((_, slot)) => *slot = Some(value),
                 None => {
-                    return Err(Error::InvalidReceipt(format!(
-                        "a receipt has no member {}",
-                        repr_text(&key)
-                    )));
+                    return Err(Error::InvalidReceipt(format!("a receipt has no member {}", repr_text(&key))));
                 }
             }
         }
         let members = Self { values };
-        let missing: Vec<&str> = members
-            .pairs()
-            .filter(|((.., default), value)| default.is_none() && value.is_none())
-            .map(name)
-            .collect();
+        let missing: Vec<&str> =
+            members.pairs().filter(|((.., default), value)| default.is_none() && value.is_none()).map(name).collect();
         if missing.is_empty() {
             Ok(members)
         } else {
-            Err(Error::InvalidReceipt(format!(
-                "a receipt must have the member `{}`",
-                missing.join("`, `")
-            )))
+            Err(Error::InvalidReceipt(format!("a receipt must have the member `{}`", missing.join("`, `"))))
         }
     }
 
@@ -125,9 +106,7 @@ impl<'d> Members<'d> {
     }
 
     fn get(&self, wanted: &str) -> Option<Value<'d>> {
-        self.pairs()
-            .find(|((name, ..), _)| *name == wanted)
-            .and_then(|(_, value)| *value)
+        self.pairs().find(|((name, ..), _)| *name == wanted).and_then(|(_, value)| *value)
     }
 
     /// Names of what is not there, and what stands for it.
@@ -142,10 +121,7 @@ impl<'d> Members<'d> {
             let Some(value) = value else { continue };
             let (fits, wanted) = match holds {
                 Holds::Text => (value.kind() == Kind::String, "a string"),
-                Holds::TextOrNull => (
-                    matches!(value.kind(), Kind::String | Kind::Null),
-                    "a string or null",
-                ),
+                Holds::TextOrNull => (matches!(value.kind(), Kind::String | Kind::Null), "a string or null"),
                 Holds::Texts => (is_texts(*value), "an array of strings"),
                 Holds::Anything => (true, ""),
             };
@@ -162,26 +138,17 @@ fn name((field, _): (&'static Field, &Option<Value<'_>>)) -> &'static str {
 }
 
 fn is_texts(value: Value<'_>) -> bool {
-    value.kind() == Kind::Array
-        && value
-            .elements()
-            .all(|element| element.kind() == Kind::String)
+    value.kind() == Kind::Array && value.elements().all(|element| element.kind() == Kind::String)
 }
 
 fn check_decision(value: Value<'_>) -> Result<(), Error> {
     if matches!(value.kind(), Kind::Array | Kind::Object) {
         return Err(invalid("`policy_decision` must be a string"));
     }
-    if value
-        .as_str()
-        .is_some_and(|word| word.parse::<PolicyDecision>().is_ok())
-    {
+    if value.as_str().is_some_and(|word| word.parse::<PolicyDecision>().is_ok()) {
         return Ok(());
     }
-    let mut known: Vec<&str> = PolicyDecision::ALL
-        .iter()
-        .map(|decision| decision.as_str())
-        .collect();
+    let mut known: Vec<&str> = PolicyDecision::ALL.iter().map(|decision| decision.as_str()).collect();
     known.sort_unstable();
     Err(Error::InvalidReceipt(format!(
         "unknown policy_decision: {}; expected one of ['{}']",
@@ -213,9 +180,7 @@ fn check_redactions(value: Value<'_>) -> Result<(), Error> {
 }
 
 fn unknown_reason(shown: &str) -> Error {
-    Error::InvalidReceipt(format!(
-        "unknown redaction reason: {shown}; must be one of REDACTION_REASONS"
-    ))
+    Error::InvalidReceipt(format!("unknown redaction reason: {shown}; must be one of REDACTION_REASONS"))
 }
 
 fn invalid(message: &str) -> Error {

@@ -15,11 +15,7 @@ pub(super) fn repr(value: Value<'_>) -> String {
         Kind::Integer | Kind::Float => {
             let mut number = String::new();
             value.write(Form::Receipt, &mut number);
-            if number.len() > 8 {
-                "a long number".to_owned()
-            } else {
-                number
-            }
+            if number.len() > 8 { "a long number".to_owned() } else { number }
         }
         Kind::String => repr_text(&value.as_str().unwrap_or_default()),
         Kind::Array => "a list".to_owned(),

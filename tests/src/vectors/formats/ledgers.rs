@@ -6,45 +6,16 @@ use super::{Formats, Report, Spelling, Tail, Verdict, shown, text};
 
 pub(super) fn signing(formats: &impl Formats, vectors: &Value, report: &mut Report) {
     let key = unhex(text(vectors, "key_hex"));
-    let chain: Vec<&Value> = vectors["chain"]
-        .as_array()
-        .expect("a chain is a list")
-        .iter()
-        .collect();
-    let begin = Tail {
-        lines: 0,
-        signature: None,
-        complete: true,
-        sound: true,
-    };
-    let events: Vec<String> = chain
-        .iter()
-        .map(|event| text(event, "event_json").to_owned())
-        .collect();
-    let signed = formats
-        .sign(&key, &begin, &events)
-        .expect("the chain can be signed");
+    let chain: Vec<&Value> = vectors["chain"].as_array().expect("a chain is a list").iter().collect();
+    let begin = Tail { lines: 0, signature: None, complete: true, sound: true };
+    let events: Vec<String> = chain.iter().map(|event| text(event, "event_json").to_owned()).collect();
+    let signed = formats.sign(&key, &begin, &events).expect("the chain can be signed");
     let mut ledger = String::new();
     for (case, (seq, signature, line)) in chain.iter().zip(&signed) {
         let name = format!("event {seq}");
-        report.compare(
-            "signing: seq",
-            &name,
-            &seq.to_string(),
-            &case["seq"].to_string(),
-        );
-        report.compare(
-            "signing: signature",
-            &name,
-            signature,
-            text(case, "signature"),
-        );
-        report.compare(
-            "signing: line is ASCII",
-            &name,
-            &line.is_ascii().to_string(),
-            "true",
-        );
+        report.compare("signing: seq", &name, &seq.to_string(), &case["seq"].to_string());
+        report.compare("signing: signature", &name, signature, text(case, "signature"));
+        report.compare("signing: line is ASCII", &name, &line.is_ascii().to_string(), "true");
         let spelled = shown(formats.canonicalize(line, Spelling::Line));
         report.compare("signing: line", &name, &spelled, text(case, "line"));
         let one = formats.sign(
@@ -62,20 +33,10 @@ pub(super) fn signing(formats: &impl Formats, vectors: &Value, report: &mut Repo
         ledger.push_str(line);
         ledger.push('\n');
     }
-    let verdict = formats
-        .verify_chain(&key, ledger.as_bytes())
-        .expect("a verdict");
+    let verdict = formats.verify_chain(&key, ledger.as_bytes()).expect("a verdict");
     report.compare("signing", "verified", &verdict.state, "ok");
-    report.compare(
-        "signing",
-        "all verified",
-        &verdict.events_verified.to_string(),
-        &chain.len().to_string(),
-    );
-    for case in vectors["unsignable"]
-        .as_array()
-        .expect("the unsignable events are a list")
-    {
+    report.compare("signing", "all verified", &verdict.events_verified.to_string(), &chain.len().to_string());
+    for case in vectors["unsignable"].as_array().expect("the unsignable events are a list") {
         let event = text(case, "event_json").to_owned();
         let refused = formats
             .sign(&key, &begin, std::slice::from_ref(&event))
@@ -109,9 +70,7 @@ pub(super) fn ledger(formats: &impl Formats, case: &Value, report: &mut Report) 
         return report.compare("ledger", name, &ours, "invalid_key");
     }
     let chain = chain.unwrap_or_else(|error| panic!("{name}: {error:?}"));
-    let links = formats
-        .receipt_links(&events)
-        .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    let links = formats.receipt_links(&events).unwrap_or_else(|error| panic!("{name}: {error:?}"));
     // Paths are followed as roam-code follows them; what a host refuses to follow is its own affair.
     let files: Vec<_> = links
         .into_iter()
@@ -121,42 +80,20 @@ pub(super) fn ledger(formats: &impl Formats, case: &Value, report: &mut Report) 
             (call, file)
         })
         .collect();
-    let full = formats
-        .verify_with_receipts(&key, &events, &files)
-        .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    let full = formats.verify_with_receipts(&key, &events, &files).unwrap_or_else(|error| panic!("{name}: {error:?}"));
     if expect["raises"].is_object() {
         let at = chain.first_tamper_at_seq.as_deref().unwrap_or("none");
-        return report.compare(
-            "ledger",
-            name,
-            &format!("{} at {at}", chain.state),
-            "raises",
-        );
+        return report.compare("ledger", name, &format!("{} at {at}", chain.state), "raises");
     }
     if let Some(read) = expect["events_read"].as_u64()
         && chain.state != "tampered"
     {
-        report.compare(
-            "ledger: events",
-            name,
-            &chain.events_verified.to_string(),
-            &read.to_string(),
-        );
+        report.compare("ledger: events", name, &chain.events_verified.to_string(), &read.to_string());
     }
-    report.compare(
-        "ledger",
-        name,
-        &compact(&chain, None),
-        &roam_verdict(&expect["verify_chain"]),
-    );
+    report.compare("ledger", name, &compact(&chain, None), &roam_verdict(&expect["verify_chain"]));
     let (chain, integrity, missing) = full;
     let ours = compact(&chain, Some((&integrity, missing.as_deref())));
-    report.compare(
-        "ledger with receipts",
-        name,
-        &ours,
-        &roam_verdict(&expect["verify_chain_with_receipts"]),
-    );
+    report.compare("ledger with receipts", name, &ours, &roam_verdict(&expect["verify_chain_with_receipts"]));
 }
 
 /// A verdict in one line.
@@ -188,15 +125,8 @@ fn roam_verdict(theirs: &Value) -> String {
         details: text(theirs, "details").to_owned(),
         unreadable_lines: 0,
     };
-    let missing = theirs
-        .get("first_missing_receipt_at_seq")
-        .map(Value::to_string);
-    compact(
-        &verdict,
-        theirs["receipt_integrity"]
-            .as_str()
-            .map(|integrity| (integrity, missing.as_deref())),
-    )
+    let missing = theirs.get("first_missing_receipt_at_seq").map(Value::to_string);
+    compact(&verdict, theirs["receipt_integrity"].as_str().map(|integrity| (integrity, missing.as_deref())))
 }
 
 /// A path without `.` and `..`, as a file system follows it.

@@ -42,10 +42,7 @@ pub(super) struct Builder {
 
 impl Builder {
     pub(super) fn with_capacity(parts: usize) -> Self {
-        Self {
-            nodes: Vec::with_capacity(parts),
-            open: NONE,
-        }
+        Self { nodes: Vec::with_capacity(parts), open: NONE }
     }
 
     /// The parts so far.

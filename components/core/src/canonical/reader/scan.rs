@@ -32,11 +32,7 @@ impl Text {
     #[must_use]
     pub fn value(self, source: &str) -> Cow<'_, str> {
         let raw = self.raw(source);
-        if self.escaped {
-            Cow::Owned(Unescaped::new(raw).collect())
-        } else {
-            Cow::Borrowed(raw)
-        }
+        if self.escaped { Cow::Owned(Unescaped::new(raw).collect()) } else { Cow::Borrowed(raw) }
     }
 }
 
@@ -46,13 +42,7 @@ impl Reader<'_> {
     pub(super) fn string(&mut self) -> Result<Text, Error> {
         let opening = self.at;
         self.at += 1;
-        let mut text = Text {
-            start: self.at,
-            end: self.at,
-            escaped: false,
-            printable: true,
-            lone_surrogate: false,
-        };
+        let mut text = Text { start: self.at, end: self.at, escaped: false, printable: true, lone_surrogate: false };
         loop {
             text.printable &= self.skip_plain_words();
             match self.text.as_bytes().get(self.at) {
@@ -108,14 +98,7 @@ impl Reader<'_> {
         let unit = self.unit()?;
         let lone = match unit {
             0xd800..=0xdbff if self.text.as_bytes().get(self.at..self.at + 2) == Some(b"\\u") => {
-                let after_high = self.at;
-                let low = self.unit()?;
-                let pair = (0xdc00..=0xdfff).contains(&low);
-                if !pair {
-                    // The second escape stands for itself and may be the first half of a pair.
-                    self.at = after_high;
-                }
-                !pair
+                !(0xdc00..=0xdfff).contains(&self.unit()?)
             }
             0xd800..=0xdfff => true,
             _ => false,
@@ -128,14 +111,8 @@ impl Reader<'_> {
 
     /// `\uXXXX`.
     fn unit(&mut self) -> Result<u32, Error> {
-        let digits = self
-            .text
-            .as_bytes()
-            .get(self.at + 2..self.at + 6)
-            .unwrap_or_default();
-        let value = digits.iter().try_fold(0, |value, byte| {
-            Some(value * 16 + char::from(*byte).to_digit(16)?)
-        });
+        let digits = self.text.as_bytes().get(self.at + 2..self.at + 6).unwrap_or_default();
+        let value = digits.iter().try_fold(0, |value, byte| Some(value * 16 + char::from(*byte).to_digit(16)?));
         match (digits.len(), value) {
             (4, Some(value)) => {
                 self.at += 6;
@@ -153,11 +130,7 @@ impl Reader<'_> {
             self.note("`-Infinity`", start);
             return Ok(Token::Float(start, self.at));
         }
-        let integer = if self.take(b'0') {
-            1
-        } else {
-            self.digits("expected a digit")?
-        };
+        let integer = if self.take(b'0') { 1 } else { self.digits("expected a digit")? };
         let mut float = false;
         let mut exponent = false;
         if self.take(b'.') {
