@@ -39,12 +39,7 @@ impl Tail {
     /// The tail of a ledger without events.
     #[must_use]
     pub const fn start() -> Self {
-        Self {
-            lines: 0,
-            signature: None,
-            complete: true,
-            sound: true,
-        }
+        Self { lines: 0, signature: None, complete: true, sound: true }
     }
 }
 
@@ -152,12 +147,7 @@ pub trait ChainAuthority: Send + Sync + 'static {
     ///
     /// # Errors
     /// When an event is no JSON object or cannot be signed.
-    fn sign(
-        &self,
-        key: &[u8],
-        after: &Tail,
-        events: &[String],
-    ) -> Result<Vec<SignedEvent>, AuthorityError>;
+    fn sign(&self, key: &[u8], after: &Tail, events: &[String]) -> Result<Vec<SignedEvent>, AuthorityError>;
 
     /// Verify a chain as roam-code does.
     ///

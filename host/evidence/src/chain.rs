@@ -94,14 +94,9 @@ impl Chain {
     }
 
     /// Records entries with one flush. The outer error is everybody's, an inner one the entry's own.
-    pub fn commit(
-        &mut self,
-        entries: &[Entry],
-    ) -> Result<Vec<Result<Recorded, EvidenceError>>, EvidenceError> {
+    pub fn commit(&mut self, entries: &[Entry]) -> Result<Vec<Result<Recorded, EvidenceError>>, EvidenceError> {
         if self.ended {
-            return Err(EvidenceError::Ended {
-                run: self.run.to_string(),
-            });
+            return Err(EvidenceError::Ended { run: self.run.to_string() });
         }
         if self.forked {
             return Err(self.fork());
@@ -110,12 +105,7 @@ impl Chain {
         let mut turn = store.turn()?;
         let (ground, _) = self.catch_up(turn.as_mut())?;
         let free = free_names(entries, turn.as_mut())?;
-        let fresh: Vec<&Entry> = entries
-            .iter()
-            .zip(&free)
-            .filter(|(_, free)| **free)
-            .map(|(entry, _)| entry)
-            .collect();
+        let fresh: Vec<&Entry> = entries.iter().zip(&free).filter(|(_, free)| **free).map(|(entry, _)| entry).collect();
         let mut signed = self.write(&ground, &fresh, turn.as_mut())?.into_iter();
         if turn.journal_length()? >= JOURNAL_FULL {
             self.settle(turn.as_mut());
@@ -123,14 +113,10 @@ impl Chain {
         Ok(entries
             .iter()
             .zip(free)
-            .map(
-                |(entry, free)| match free.then(|| signed.next()).flatten() {
-                    Some(event) => event.map(|event| self.recorded(entry, event)),
-                    None => Err(EvidenceError::NameTaken {
-                        tool_call: entry.tool_call.clone(),
-                    }),
-                },
-            )
+            .map(|(entry, free)| match free.then(|| signed.next()).flatten() {
+                Some(event) => event.map(|event| self.recorded(entry, event)),
+                None => Err(EvidenceError::NameTaken { tool_call: entry.tool_call.clone() }),
+            })
             .collect())
     }
 
@@ -145,19 +131,10 @@ impl Chain {
             return Ok(Vec::new());
         }
         let now = clock::now();
-        let mut events: Vec<String> = ground
-            .broken
-            .iter()
-            .map(|line| recovery_event(line, &now))
-            .collect();
+        let mut events: Vec<String> = ground.broken.iter().map(|line| recovery_event(line, &now)).collect();
         let links = events.len();
         for entry in entries {
-            events.push(event_text(&LinkEvent::new(
-                &entry.tool_call,
-                &entry.tool_name,
-                &entry.content_hash,
-                &now,
-            ))?);
+            events.push(event_text(&LinkEvent::new(&entry.tool_call, &entry.tool_name, &entry.content_hash, &now))?);
         }
         let mut signed = self.sign(&ground.tail, &events)?;
         let mut lines = ground.line_end();
@@ -171,52 +148,34 @@ impl Chain {
         }
         let promises = promise(entries, &signed, previous);
         let promised = journal::spell(&promises).map_err(|error| {
-            EvidenceError::io(
-                "spell",
-                std::path::Path::new("the journal"),
-                std::io::Error::other(error),
-            )
+            EvidenceError::io("spell", std::path::Path::new("the journal"), std::io::Error::other(error))
         })?;
         let journal_before = turn.journal_length()?;
         turn.append_journal(&promised)?;
         self.counts.flushes += 1;
 
-        let mut results: Vec<Result<SignedEvent, EvidenceError>> =
-            Vec::with_capacity(entries.len());
+        let mut results: Vec<Result<SignedEvent, EvidenceError>> = Vec::with_capacity(entries.len());
         for (promise, event) in promises.iter().zip(signed) {
-            results.push(
-                match turn.put_receipt(&promise.tool_call, &promise.receipt_file())? {
-                    Put::Created => Ok(event),
-                    Put::Exists => Err(EvidenceError::NameTaken {
-                        tool_call: promise.tool_call.clone(),
-                    }),
-                },
-            );
+            results.push(match turn.put_receipt(&promise.tool_call, &promise.receipt_file())? {
+                Put::Created => Ok(event),
+                Put::Exists => Err(EvidenceError::NameTaken { tool_call: promise.tool_call.clone() }),
+            });
         }
         if turn.position()? == ground.position {
             turn.append_ledger(&lines)?;
             let end = turn.position()?;
-            if end.identity != ground.position.identity
-                || end.length != ground.position.length + lines.len() as u64
-            {
+            if end.identity != ground.position.identity || end.length != ground.position.length + lines.len() as u64 {
                 return Err(self.fork());
             }
             let mark = last_line(&promised);
             self.remember(end, after, last_line(&lines));
-            self.mark = JournalMark {
-                length: journal_before + promised.len() as u64,
-                last_line: mark,
-            };
+            self.mark = JournalMark { length: journal_before + promised.len() as u64, last_line: mark };
             return Ok(results);
         }
         // A writer that does not take the lock was faster. What was promised is signed anew behind its lines.
         let (_, restored) = self.catch_up(turn)?;
         for event in results.iter_mut().flatten() {
-            if let Some((_, _, again)) = restored
-                .lines
-                .iter()
-                .find(|(_, promised, _)| *promised == event.signature)
-            {
+            if let Some((_, _, again)) = restored.lines.iter().find(|(_, promised, _)| *promised == event.signature) {
                 event.clone_from(again);
             }
         }
@@ -250,9 +209,7 @@ impl Chain {
         turn.settle()?;
         self.mark = JournalMark::default();
         self.counts.settlings += 1;
-        let meta = turn.read_meta().ok_or_else(|| EvidenceError::UnknownRun {
-            run: self.run.to_string(),
-        })?;
+        let meta = turn.read_meta().ok_or_else(|| EvidenceError::UnknownRun { run: self.run.to_string() })?;
         let ledger = turn.read_ledger(0)?;
         let meta = close(meta, &ledger, status, &clock::now())?;
         turn.write_meta(&meta)?;
@@ -304,19 +261,13 @@ impl Chain {
     }
 
     fn remember(&mut self, position: Position, tail: Tail, last_line: Vec<u8>) {
-        self.memory = Some(Memory {
-            position,
-            tail,
-            last_line,
-        });
+        self.memory = Some(Memory { position, tail, last_line });
     }
 
     fn fork(&mut self) -> EvidenceError {
         self.forked = true;
         tracing::error!(run = %self.run, "another writer forked the ledger; nothing more is written to this run");
-        EvidenceError::Forked {
-            run: self.run.to_string(),
-        }
+        EvidenceError::Forked { run: self.run.to_string() }
     }
 }
 
@@ -325,17 +276,11 @@ fn free_names(entries: &[Entry], turn: &mut dyn Turn) -> Result<Vec<bool>, Evide
     let mut seen = HashSet::new();
     entries
         .iter()
-        .map(|entry| {
-            Ok(seen.insert(entry.tool_call.as_str()) && !turn.has_receipt(&entry.tool_call)?)
-        })
+        .map(|entry| Ok(seen.insert(entry.tool_call.as_str()) && !turn.has_receipt(&entry.tool_call)?))
         .collect()
 }
 
-fn promise(
-    entries: &[&Entry],
-    signed: &[SignedEvent],
-    mut previous: Option<String>,
-) -> Vec<JournalEntry> {
+fn promise(entries: &[&Entry], signed: &[SignedEvent], mut previous: Option<String>) -> Vec<JournalEntry> {
     entries
         .iter()
         .zip(signed)
@@ -356,19 +301,12 @@ fn recovery_event(broken: &[u8], now: &str) -> String {
 }
 
 fn event_text<T: Serialize>(event: &T) -> Result<String, EvidenceError> {
-    serde_json::to_string(event).map_err(|_| EvidenceError::InvalidEntry {
-        reason: "it has no spelling as JSON",
-    })
+    serde_json::to_string(event).map_err(|_| EvidenceError::InvalidEntry { reason: "it has no spelling as JSON" })
 }
 
 fn tail_after(before: &Tail, signed: &[SignedEvent]) -> Tail {
     match signed.last() {
-        Some(event) => Tail {
-            lines: event.seq,
-            signature: Some(event.signature.clone()),
-            complete: true,
-            sound: true,
-        },
+        Some(event) => Tail { lines: event.seq, signature: Some(event.signature.clone()), complete: true, sound: true },
         None => before.clone(),
     }
 }
@@ -380,10 +318,7 @@ fn push_line(lines: &mut Vec<u8>, line: &str) {
 
 /// The last line of a text that ends with a line end, with that line end.
 fn last_line(text: &[u8]) -> Vec<u8> {
-    text.split_inclusive(|byte| *byte == b'\n')
-        .next_back()
-        .unwrap_or_default()
-        .to_vec()
+    text.split_inclusive(|byte| *byte == b'\n').next_back().unwrap_or_default().to_vec()
 }
 
 fn is_whole(state: ChainState) -> bool {

@@ -80,9 +80,7 @@ pub enum EvidenceError {
     #[error("not a run status; use `completed`, `failed` or `abandoned`")]
     UnknownStatus,
     /// The run cannot end with that status.
-    #[error(
-        "run `{run}` holds an event that failed in part; it can only end as `failed` or `abandoned`"
-    )]
+    #[error("run `{run}` holds an event that failed in part; it can only end as `failed` or `abandoned`")]
     StatusRefused {
         /// The run's id.
         run: String,
@@ -94,7 +92,7 @@ pub enum EvidenceError {
         reason: &'static str,
     },
     /// Another writer broke the chain of this run; nothing more is written to it.
-    #[error("another writer forked the ledger of run `{run}`; the run is stopped, start a new one")]
+    #[error("another writer forked or broke the ledger of run `{run}`; nothing more is written to it, start a new run")]
     Forked {
         /// The run's id.
         run: String,
@@ -128,11 +126,7 @@ impl EvidenceError {
     /// Wraps what the system said about a path.
     #[must_use]
     pub fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::Io {
-            doing,
-            path: path.to_owned(),
-            source: Arc::new(source),
-        }
+        Self::Io { doing, path: path.to_owned(), source: Arc::new(source) }
     }
 
     /// The case as a word, for logs and machine-readable answers.
@@ -168,10 +162,7 @@ impl EvidenceError {
     /// Whether the same entry may be recorded later, once what is in the way is gone.
     #[must_use]
     pub const fn is_passing(&self) -> bool {
-        matches!(
-            self,
-            Self::Io { .. } | Self::LockTimeout { .. } | Self::Busy | Self::Authority(_)
-        )
+        matches!(self, Self::Io { .. } | Self::LockTimeout { .. } | Self::Busy | Self::Authority(_))
     }
 }
 
@@ -179,9 +170,7 @@ impl EvidenceError {
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space",
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
-            "; make the state folder writable"
-        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => "; make the state folder writable",
         io::ErrorKind::NotADirectory => "; something that is no folder stands in its place",
         _ => "",
     }

@@ -19,19 +19,8 @@ pub struct LinkEvent<'a> {
 }
 
 impl<'a> LinkEvent<'a> {
-    pub const fn new(
-        tool_call: &'a str,
-        tool_name: &'a str,
-        receipt_hash: &'a str,
-        ts: &'a str,
-    ) -> Self {
-        Self {
-            action: RECEIPT_ACTION,
-            receipt_hash,
-            tool_call,
-            tool_name,
-            ts,
-        }
+    pub const fn new(tool_call: &'a str, tool_name: &'a str, receipt_hash: &'a str, ts: &'a str) -> Self {
+        Self { action: RECEIPT_ACTION, receipt_hash, tool_call, tool_name, ts }
     }
 }
 
@@ -46,12 +35,7 @@ pub struct RecoveryEvent<'a> {
 
 impl<'a> RecoveryEvent<'a> {
     pub const fn new(broken_bytes: usize, broken_sha256: &'a str, ts: &'a str) -> Self {
-        Self {
-            action: RECOVERY_ACTION,
-            broken_bytes,
-            broken_sha256,
-            ts,
-        }
+        Self { action: RECOVERY_ACTION, broken_bytes, broken_sha256, ts }
     }
 }
 
@@ -66,26 +50,19 @@ pub struct Link {
 impl Link {
     /// The link in a line; none if the line is anything else.
     pub fn parse(line: &str) -> Option<Self> {
-        serde_json::from_str(line)
-            .ok()
-            .filter(|link: &Self| link.action == RECEIPT_ACTION)
+        serde_json::from_str(line).ok().filter(|link: &Self| link.action == RECEIPT_ACTION)
     }
 }
 
 /// The lines of a ledger that are not blank, trimmed as roam-code trims them: LF, CRLF and lone CR end a line.
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    bytes
-        .split(|byte| matches!(byte, b'\n' | b'\r'))
-        .map(trim)
-        .filter(|line| !line.is_empty())
+    bytes.split(|byte| matches!(byte, b'\n' | b'\r')).map(trim).filter(|line| !line.is_empty())
 }
 
 /// A line without the white space around it that Python's `str.strip` takes away.
 pub fn trim(line: &[u8]) -> &[u8] {
     match std::str::from_utf8(line) {
-        Ok(text) => text
-            .trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
-            .as_bytes(),
+        Ok(text) => text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)).as_bytes(),
         Err(_) => line.trim_ascii(),
     }
 }
@@ -128,13 +105,9 @@ mod tests {
 
     #[test]
     fn only_link_events_are_links() {
-        assert!(
-            Link::parse(r#"{"action":"mcp_receipt","receipt_hash":"h","tool_call":"t"}"#).is_some()
-        );
+        assert!(Link::parse(r#"{"action":"mcp_receipt","receipt_hash":"h","tool_call":"t"}"#).is_some());
         assert!(Link::parse(r#"{"action":"edit","receipt_hash":"h","tool_call":"t"}"#).is_none());
-        assert!(
-            Link::parse(r#"{"action":"mcp_receipt","receipt_hash":1,"tool_call":"t"}"#).is_none()
-        );
+        assert!(Link::parse(r#"{"action":"mcp_receipt","receipt_hash":1,"tool_call":"t"}"#).is_none());
         assert!(Link::parse("half").is_none());
     }
 }

@@ -25,23 +25,15 @@ pub struct Folder {
     path: PathBuf,
 }
 
-const FOLDER: OFlags = OFlags::DIRECTORY
-    .union(OFlags::CLOEXEC)
-    .union(OFlags::RDONLY);
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 /// A FIFO in a file's place must not make the reader wait.
-const PLAIN: OFlags = OFlags::NOFOLLOW
-    .union(OFlags::CLOEXEC)
-    .union(OFlags::NONBLOCK);
+const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
 impl Folder {
     /// Opens a folder by path; the path itself may hold symbolic links.
     pub fn open(path: &Path) -> Result<Self, EvidenceError> {
-        let fd = rustix::fs::openat(CWD, path, FOLDER, Mode::empty())
-            .map_err(|e| failed("open", path, e))?;
-        Ok(Self {
-            fd,
-            path: path.to_owned(),
-        })
+        let fd = rustix::fs::openat(CWD, path, FOLDER, Mode::empty()).map_err(|e| failed("open", path, e))?;
+        Ok(Self { fd, path: path.to_owned() })
     }
 
     /// The folder's path, for messages.
@@ -83,9 +75,7 @@ impl Folder {
         match self.create_child(name, mode) {
             Ok(folder) => Ok((folder, true)),
             // Another starter was faster.
-            Err(EvidenceError::Io { source, .. })
-                if source.kind() == io::ErrorKind::AlreadyExists =>
-            {
+            Err(EvidenceError::Io { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => {
                 Ok((self.child(name)?, false))
             }
             Err(error) => Err(error),
@@ -111,15 +101,12 @@ impl Folder {
         let path = self.path.join(name);
         self.regular(name, flags, mode)?
             .map(|file| (file, true))
-            .ok_or_else(|| {
-                EvidenceError::io("create", &path, io::Error::from(io::ErrorKind::NotFound))
-            })
+            .ok_or_else(|| EvidenceError::io("create", &path, io::Error::from(io::ErrorKind::NotFound)))
     }
 
     fn regular(&self, name: &str, flags: OFlags, mode: u32) -> Result<Option<File>, EvidenceError> {
         let path = self.path.join(name);
-        let fd = match rustix::fs::openat(&self.fd, name, flags | PLAIN, Mode::from_raw_mode(mode))
-        {
+        let fd = match rustix::fs::openat(&self.fd, name, flags | PLAIN, Mode::from_raw_mode(mode)) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),
             Err(e) => return Err(failed("open", &path, e)),
@@ -128,11 +115,7 @@ impl Folder {
         if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
             Ok(Some(File::from(fd)))
         } else {
-            Err(EvidenceError::io(
-                "use",
-                &path,
-                io::Error::other("not a regular file"),
-            ))
+            Err(EvidenceError::io("use", &path, io::Error::other("not a regular file")))
         }
     }
 
@@ -177,22 +160,14 @@ impl Folder {
         self.sync()
     }
 
-    fn temporary(
-        &self,
-        name: &str,
-        bytes: &[u8],
-        mode: u32,
-        durable: bool,
-    ) -> Result<String, EvidenceError> {
+    fn temporary(&self, name: &str, bytes: &[u8], mode: u32, durable: bool) -> Result<String, EvidenceError> {
         let temporary = format!(".{name}.{}.tmp", random_hex::<8>()?);
         let path = self.path.join(&temporary);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | PLAIN;
         let fd = rustix::fs::openat(&self.fd, &temporary, flags, Mode::from_raw_mode(mode))
             .map_err(|e| failed("create", &path, e))?;
         let mut file = File::from(fd);
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| if durable { file.sync_all() } else { Ok(()) });
+        let written = file.write_all(bytes).and_then(|()| if durable { file.sync_all() } else { Ok(()) });
         match written {
             Ok(()) => Ok(temporary),
             Err(error) => {
@@ -238,8 +213,7 @@ impl Folder {
 
     /// The names in the folder, sorted. What is not UTF-8 comes with replacement characters.
     pub fn names(&self) -> Result<Vec<String>, EvidenceError> {
-        let entries =
-            rustix::fs::Dir::read_from(&self.fd).map_err(|e| failed("list", &self.path, e))?;
+        let entries = rustix::fs::Dir::read_from(&self.fd).map_err(|e| failed("list", &self.path, e))?;
         let mut names = Vec::new();
         for entry in entries {
             let entry = entry.map_err(|e| failed("list", &self.path, e))?;
@@ -260,10 +234,7 @@ pub fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>, Evid
         .read_to_end(&mut bytes)
         .map_err(|error| EvidenceError::io("read", path, error))?;
     if bytes.len() as u64 > limit {
-        return Err(EvidenceError::TooLarge {
-            path: path.to_owned(),
-            limit,
-        });
+        return Err(EvidenceError::TooLarge { path: path.to_owned(), limit });
     }
     Ok(bytes)
 }
@@ -289,14 +260,7 @@ mod tests {
         assert_eq!(folder.put_new("a", b"one", false).unwrap(), Put::Created);
         assert_eq!(folder.put_new("a", b"two", true).unwrap(), Put::Exists);
         assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), b"one");
-        assert_eq!(
-            std::fs::metadata(dir.path().join("a"))
-                .unwrap()
-                .permissions()
-                .mode()
-                & 0o777,
-            0o600
-        );
+        assert_eq!(std::fs::metadata(dir.path().join("a")).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(folder.names().unwrap(), ["a"]);
         folder.replace("a", b"three", 0o600).unwrap();
         assert_eq!(folder.read("a", 10).unwrap().unwrap(), b"three");
@@ -308,20 +272,10 @@ mod tests {
         let folder = Folder::open(dir.path()).unwrap();
         std::fs::write(dir.path().join("real"), b"0123456789").unwrap();
         symlink(dir.path().join("real"), dir.path().join("link")).unwrap();
-        rustix::fs::mknodat(
-            CWD,
-            dir.path().join("fifo"),
-            FileType::Fifo,
-            Mode::from_raw_mode(0o600),
-            0,
-        )
-        .unwrap();
+        rustix::fs::mknodat(CWD, dir.path().join("fifo"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
         assert!(folder.read("link", 100).is_err());
         assert!(folder.read("fifo", 100).is_err());
-        assert!(matches!(
-            folder.read("real", 9),
-            Err(EvidenceError::TooLarge { limit: 9, .. })
-        ));
+        assert!(matches!(folder.read("real", 9), Err(EvidenceError::TooLarge { limit: 9, .. })));
         assert_eq!(folder.read("real", 10).unwrap().unwrap().len(), 10);
         assert!(folder.read("none", 10).unwrap().is_none());
         std::fs::create_dir(dir.path().join("there")).unwrap();

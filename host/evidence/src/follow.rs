@@ -39,12 +39,7 @@ impl Follower {
     /// Follows a run's ledger from an offset in bytes: 0 for all of it, or what [`Follower::offset`] gave before.
     #[must_use]
     pub const fn new(state: StateDir, run: RunId, offset: u64) -> Self {
-        Self {
-            state,
-            run,
-            offset,
-            identity: None,
-        }
+        Self { state, run, offset, identity: None }
     }
 
     /// Follows what is written to a run's ledger from now on.
@@ -76,11 +71,7 @@ impl Follower {
         let path = self.state.events_path(&self.run);
         let failed = |error| EvidenceError::io("read", &path, error);
         let about = file.metadata().map_err(failed)?;
-        if self
-            .identity
-            .is_some_and(|identity| identity != about.ino())
-            || about.len() < self.offset
-        {
+        if self.identity.is_some_and(|identity| identity != about.ino()) || about.len() < self.offset {
             self.offset = 0;
         }
         self.identity = Some(about.ino());
@@ -89,14 +80,9 @@ impl Follower {
         }
         file.seek(SeekFrom::Start(self.offset)).map_err(failed)?;
         let mut bytes = Vec::new();
-        file.take(POLL_MAX)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
+        file.take(POLL_MAX).read_to_end(&mut bytes).map_err(failed)?;
         if !bytes.contains(&b'\n') && bytes.len() as u64 == POLL_MAX {
-            return Err(EvidenceError::TooLarge {
-                path,
-                limit: POLL_MAX,
-            });
+            return Err(EvidenceError::TooLarge { path, limit: POLL_MAX });
         }
         let mut lines = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -108,11 +94,7 @@ impl Follower {
             let line = events::trim(line);
             if !line.is_empty() {
                 let text = String::from_utf8_lossy(line).into_owned();
-                lines.push(LedgerLine {
-                    offset,
-                    event: events::parse(line),
-                    text,
-                });
+                lines.push(LedgerLine { offset, event: events::parse(line), text });
             }
         }
         Ok(lines)

@@ -41,13 +41,8 @@ impl FromStr for RunId {
         let rest = text.strip_prefix("run_").ok_or_else(refused)?;
         let (date, tag) = rest.split_once('_').ok_or_else(refused)?;
         let digits = date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit());
-        let hex = (6..=200).contains(&tag.len())
-            && tag.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-        if digits && hex {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(refused())
-        }
+        let hex = (6..=200).contains(&tag.len()) && tag.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        if digits && hex { Ok(Self(text.to_owned())) } else { Err(refused()) }
     }
 }
 
@@ -69,11 +64,7 @@ impl Serialize for RunId {
 /// # Errors
 /// When the system gives no random bytes.
 pub fn tool_call_id(tool_name: &str) -> Result<String, EvidenceError> {
-    let mut id: String = tool_name
-        .chars()
-        .take(TOOL_NAME_KEPT)
-        .map(|c| if is_kept(c) { c } else { '_' })
-        .collect();
+    let mut id: String = tool_name.chars().take(TOOL_NAME_KEPT).map(|c| if is_kept(c) { c } else { '_' }).collect();
     // A leading dot would hide the file and could spell `..`.
     if id.starts_with('.') {
         id.replace_range(0..1, "_");
@@ -111,13 +102,9 @@ pub(crate) fn check_tool_call(tool_call: &str) -> Result<(), EvidenceError> {
 pub(crate) fn receipt_parts(tool_call: &str) -> Option<Vec<&str>> {
     let parts: Vec<&str> = tool_call.split('/').collect();
     let safe = parts.len() <= 8
-        && parts.iter().all(|part| {
-            !part.is_empty()
-                && part.len() <= 250
-                && *part != "."
-                && *part != ".."
-                && !part.contains('\0')
-        });
+        && parts
+            .iter()
+            .all(|part| !part.is_empty() && part.len() <= 250 && *part != "." && *part != ".." && !part.contains('\0'));
     safe.then_some(parts)
 }
 
@@ -131,11 +118,7 @@ pub(crate) fn random_hex<const N: usize>() -> Result<String, EvidenceError> {
 /// Fills a buffer from the system's random source.
 pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), EvidenceError> {
     getrandom::fill(bytes).map_err(|error| {
-        EvidenceError::io(
-            "read",
-            std::path::Path::new("the random source"),
-            std::io::Error::other(error.to_string()),
-        )
+        EvidenceError::io("read", std::path::Path::new("the random source"), std::io::Error::other(error.to_string()))
     })
 }
 

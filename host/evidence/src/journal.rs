@@ -32,11 +32,7 @@ impl JournalEntry {
     }
 
     /// Whether the host wrote this entry: its line carries the signature that the key gives, and the receipt its hash.
-    pub fn is_authentic(
-        &self,
-        authority: &dyn ChainAuthority,
-        key: &[u8],
-    ) -> Result<bool, AuthorityError> {
+    pub fn is_authentic(&self, authority: &dyn ChainAuthority, key: &[u8]) -> Result<bool, AuthorityError> {
         let Some(link) = Link::parse(&self.line) else {
             return Ok(false);
         };
@@ -46,12 +42,8 @@ impl JournalEntry {
         if !consistent {
             return Ok(false);
         }
-        let after = Tail {
-            lines: self.seq.saturating_sub(1),
-            signature: self.previous.clone(),
-            complete: true,
-            sound: true,
-        };
+        let after =
+            Tail { lines: self.seq.saturating_sub(1), signature: self.previous.clone(), complete: true, sound: true };
         let signed = authority.sign(key, &after, std::slice::from_ref(&self.line))?;
         Ok(signed.first().is_some_and(|event| event.line == self.line))
     }
@@ -79,10 +71,7 @@ pub fn spell(entries: &[JournalEntry]) -> Result<Vec<u8>, serde_json::Error> {
 pub fn parse(bytes: &[u8]) -> (Vec<JournalEntry>, usize) {
     let mut entries = Vec::new();
     let mut broken = 0;
-    for line in bytes
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
-    {
+    for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         match serde_json::from_slice(line) {
             Ok(entry) => entries.push(entry),
             Err(_) => broken += 1,

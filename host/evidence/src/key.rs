@@ -77,13 +77,8 @@ fn create_key(runs: &Folder) -> Result<LedgerKey, EvidenceError> {
     let mut bytes = [0_u8; KEY_LENGTH];
     fill_random(&mut bytes)?;
     match runs.put_new(KEY_FILE, &bytes, true)? {
-        Put::Created => Ok(LedgerKey {
-            bytes,
-            exposed: None,
-        }),
-        Put::Exists => read_key(runs)?.ok_or_else(|| EvidenceError::KeyMissing {
-            path: runs.path().join(KEY_FILE),
-        }),
+        Put::Created => Ok(LedgerKey { bytes, exposed: None }),
+        Put::Exists => read_key(runs)?.ok_or_else(|| EvidenceError::KeyMissing { path: runs.path().join(KEY_FILE) }),
     }
 }
 
@@ -92,15 +87,10 @@ fn read_key(runs: &Folder) -> Result<Option<LedgerKey>, EvidenceError> {
     let Some(file) = runs.read_handle(KEY_FILE)? else {
         return Ok(None);
     };
-    let about = file
-        .metadata()
-        .map_err(|error| EvidenceError::io("look at", &path, error))?;
+    let about = file.metadata().map_err(|error| EvidenceError::io("look at", &path, error))?;
     let content = read_bounded(file, &path, 1 << 20)?;
-    let bytes =
-        <[u8; KEY_LENGTH]>::try_from(content.as_slice()).map_err(|_| EvidenceError::KeyLength {
-            path: path.clone(),
-            length: content.len() as u64,
-        })?;
+    let bytes = <[u8; KEY_LENGTH]>::try_from(content.as_slice())
+        .map_err(|_| EvidenceError::KeyLength { path: path.clone(), length: content.len() as u64 })?;
     let mode = about.permissions().mode() & 0o777;
     let exposed = (mode & 0o077 != 0).then_some(EvidenceError::KeyExposed { path, mode });
     Ok(Some(LedgerKey { bytes, exposed }))
@@ -114,11 +104,7 @@ mod tests {
     fn runs() -> (tempfile::TempDir, StateDir, Folder) {
         let dir = tempfile::tempdir().unwrap();
         let state = StateDir::at(dir.path().join(".roam"));
-        let (runs, _) = state
-            .open_or_create()
-            .unwrap()
-            .child_or_create("runs", 0o755)
-            .unwrap();
+        let (runs, _) = state.open_or_create().unwrap().child_or_create("runs", 0o755).unwrap();
         (dir, state, runs)
     }
 
@@ -136,40 +122,25 @@ mod tests {
                     })
                 })
                 .collect();
-            starters
-                .into_iter()
-                .map(|starter| starter.join().unwrap())
-                .collect()
+            starters.into_iter().map(|starter| starter.join().unwrap()).collect()
         });
         let path = state.path().join("runs/.ledger_key");
         let stored = fs::read(&path).unwrap();
         assert!(keys.iter().all(|key| key.as_slice() == stored));
-        assert_eq!(
-            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
-            0o600
-        );
-        assert_eq!(
-            fs::read_dir(state.path().join("runs")).unwrap().count(),
-            1,
-            "no temporary file stays"
-        );
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(state.path().join("runs")).unwrap().count(), 1, "no temporary file stays");
     }
 
     #[test]
     fn an_unusable_key_is_refused_and_left_alone() {
         let (_dir, state, runs) = runs();
-        assert!(matches!(
-            LedgerKey::load(&state),
-            Err(EvidenceError::KeyMissing { .. })
-        ));
+        assert!(matches!(LedgerKey::load(&state), Err(EvidenceError::KeyMissing { .. })));
         let path = state.path().join("runs/.ledger_key");
         assert!(!path.exists(), "looking makes no key");
         for length in [0_usize, 5, 31, 33, 64] {
             fs::write(&path, vec![7; length]).unwrap();
             let error = LedgerKey::load_or_create(&runs).unwrap_err();
-            assert!(
-                matches!(error, EvidenceError::KeyLength { length: l, .. } if l == length as u64)
-            );
+            assert!(matches!(error, EvidenceError::KeyLength { length: l, .. } if l == length as u64));
             assert_eq!(fs::read(&path).unwrap(), vec![7; length]);
         }
         fs::write(&path, [7; 32]).unwrap();

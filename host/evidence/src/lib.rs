@@ -34,8 +34,8 @@ pub mod verify;
 mod writer;
 
 pub use authority::{
-    AuthorityError, ChainAuthority, ChainState, ChainVerdict, FullVerdict, ReceiptFile,
-    ReceiptIntegrity, ReceiptLink, SignedEvent, Tail,
+    AuthorityError, ChainAuthority, ChainState, ChainVerdict, FullVerdict, ReceiptFile, ReceiptIntegrity, ReceiptLink,
+    SignedEvent, Tail,
 };
 pub use error::EvidenceError;
 pub use follow::{Follower, LedgerLine};

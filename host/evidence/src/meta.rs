@@ -26,12 +26,7 @@ pub enum RunStatus {
 
 impl RunStatus {
     /// Every member, in order of declaration.
-    pub const ALL: &'static [Self] = &[
-        Self::InProgress,
-        Self::Completed,
-        Self::Failed,
-        Self::Abandoned,
-    ];
+    pub const ALL: &'static [Self] = &[Self::InProgress, Self::Completed, Self::Failed, Self::Abandoned];
 
     /// The word as JSON spells it.
     #[must_use]
@@ -55,11 +50,7 @@ impl FromStr for RunStatus {
     type Err = EvidenceError;
 
     fn from_str(text: &str) -> Result<Self, EvidenceError> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|status| status.as_str() == text)
-            .ok_or(EvidenceError::UnknownStatus)
+        Self::ALL.iter().copied().find(|status| status.as_str() == text).ok_or(EvidenceError::UnknownStatus)
     }
 }
 
@@ -71,12 +62,7 @@ pub struct RunMeta {
 
 impl RunMeta {
     /// Meta of a run that starts. Known names win over `extra`.
-    pub(crate) fn open(
-        run: &str,
-        agent: &str,
-        started_at: &str,
-        extra: Map<String, Value>,
-    ) -> Self {
+    pub(crate) fn open(run: &str, agent: &str, started_at: &str, extra: Map<String, Value>) -> Self {
         let mut meta = Self { members: extra };
         meta.set("run_id", run);
         meta.set("agent", agent);
@@ -104,10 +90,7 @@ impl RunMeta {
             return None;
         };
         let meta = Self { members };
-        ["run_id", "agent", "started_at"]
-            .iter()
-            .all(|name| meta.text(name).is_some())
-            .then_some(meta)
+        ["run_id", "agent", "started_at"].iter().all(|name| meta.text(name).is_some()).then_some(meta)
     }
 
     /// Writes the file of a run: atomically, mode 0600.
@@ -205,25 +188,14 @@ mod tests {
     #[test]
     fn the_text_is_spelled_as_roam_spells_it() {
         let mut extra = Map::new();
-        extra.insert(
-            "zoë".to_owned(),
-            serde_json::json!({"b": [], "a": {"d": 1.50, "c": {}}}),
-        );
+        extra.insert("zoë".to_owned(), serde_json::json!({"b": [], "a": {"d": 1.50, "c": {}}}));
         extra.insert("agent".to_owned(), Value::from("not this one"));
-        let meta = RunMeta::open(
-            "run_20260511_4cd889",
-            "client-ä\u{7f}",
-            "2026-05-19T09:00:01.000000Z",
-            extra,
-        );
+        let meta = RunMeta::open("run_20260511_4cd889", "client-ä\u{7f}", "2026-05-19T09:00:01.000000Z", extra);
         assert_eq!(
             meta.to_text(),
             "{\n  \"agent\": \"client-ä\u{7f}\",\n  \"ended_at\": null,\n  \"run_id\": \"run_20260511_4cd889\",\n  \"started_at\": \"2026-05-19T09:00:01.000000Z\",\n  \"status\": \"in_progress\",\n  \"zoë\": {\n    \"a\": {\n      \"c\": {},\n      \"d\": 1.5\n    },\n    \"b\": []\n  }\n}\n"
         );
-        assert_eq!(
-            RunMeta::parse(meta.to_text().as_bytes()).unwrap().agent(),
-            "client-ä\u{7f}"
-        );
+        assert_eq!(RunMeta::parse(meta.to_text().as_bytes()).unwrap().agent(), "client-ä\u{7f}");
         assert!(meta.is_open());
     }
 

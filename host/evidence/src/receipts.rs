@@ -67,19 +67,13 @@ pub fn list(state: &StateDir, run: Option<&RunId>) -> Result<Vec<ReceiptSummary>
     };
     let buckets = match run {
         Some(run) => vec![run.to_string()],
-        None => all
-            .names()?
-            .into_iter()
-            .filter(|name| name == NO_RUN || name.parse::<RunId>().is_ok())
-            .collect(),
+        None => all.names()?.into_iter().filter(|name| name == NO_RUN || name.parse::<RunId>().is_ok()).collect(),
     };
     let mut found = Vec::new();
     for bucket in buckets {
         if let Some(folder) = all.child_if_there(&bucket)? {
             for name in folder.names()? {
-                if let Some(tool_call) = name
-                    .strip_suffix(".json")
-                    .filter(|name| !name.starts_with('.'))
+                if let Some(tool_call) = name.strip_suffix(".json").filter(|name| !name.starts_with('.'))
                     && let Ok(Some(file)) = folder.read_handle(&name)
                 {
                     found.push(summary(&folder, &bucket, tool_call, &file));
@@ -95,9 +89,7 @@ pub fn list(state: &StateDir, run: Option<&RunId>) -> Result<Vec<ReceiptSummary>
 /// # Errors
 /// `UnsafeId`, `UnknownReceipt`, or when it cannot be read.
 pub fn show(state: &StateDir, id: &str) -> Result<Receipt, EvidenceError> {
-    let unknown = || EvidenceError::UnknownReceipt {
-        tool_call: id.to_owned(),
-    };
+    let unknown = || EvidenceError::UnknownReceipt { tool_call: id.to_owned() };
     let parts = receipt_parts(id).ok_or(EvidenceError::UnsafeId {
         what: "receipt id",
         rule: "it is the id of a call, or a run id, `/` and the id of a call",
@@ -154,13 +146,7 @@ pub fn check(state: &StateDir, path: &Path) -> Result<ReceiptCheck, EvidenceErro
     if linked == Some(false) {
         problems.push("the ledger of its run does not link this content".to_owned());
     }
-    Ok(ReceiptCheck {
-        content_hash,
-        tool_call,
-        run,
-        linked,
-        problems,
-    })
+    Ok(ReceiptCheck { content_hash, tool_call, run, linked, problems })
 }
 
 fn is_linked(
@@ -179,11 +165,8 @@ fn is_linked(
         return Ok(None);
     };
     let ledger = read_ledger(&folder)?;
-    let mut links =
-        events::lines(&ledger).filter_map(|line| Link::parse(std::str::from_utf8(line).ok()?));
-    Ok(Some(links.any(|link| {
-        link.tool_call == tool_call && link.receipt_hash == hash
-    })))
+    let mut links = events::lines(&ledger).filter_map(|line| Link::parse(std::str::from_utf8(line).ok()?));
+    Ok(Some(links.any(|link| link.tool_call == tool_call && link.receipt_hash == hash)))
 }
 
 fn open_receipts(state: &StateDir) -> Result<Option<Folder>, EvidenceError> {

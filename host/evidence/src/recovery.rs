@@ -44,10 +44,7 @@ pub struct RunRecovery {
 /// # Errors
 /// When the state folder or the key cannot be used. What goes wrong with one run is logged, stands in the answer, and does
 /// not keep the others from being recovered.
-pub fn recover(
-    state: &StateDir,
-    authority: &Arc<dyn ChainAuthority>,
-) -> Result<Vec<RunRecovery>, EvidenceError> {
+pub fn recover(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> Result<Vec<RunRecovery>, EvidenceError> {
     let Some(folder) = state.open_if_there()? else {
         return Ok(Vec::new());
     };
@@ -56,11 +53,7 @@ pub fn recover(
     };
     let mut outcomes = Vec::new();
     let mut key = None;
-    for run in own
-        .names()?
-        .iter()
-        .filter_map(|name| name.parse::<RunId>().ok())
-    {
+    for run in own.names()?.iter().filter_map(|name| name.parse::<RunId>().ok()) {
         let journal = own.child(run.as_str())?.read_handle("journal.jsonl")?;
         if !journal.is_some_and(|journal| journal.metadata().is_ok_and(|about| about.len() > 0)) {
             continue;
@@ -72,16 +65,10 @@ pub fn recover(
         let store: Arc<dyn Store> = Arc::new(DiskStore::new(state.clone(), run.clone()));
         match recover_run(state, &run, key.clone(), store, Arc::clone(authority)) {
             Ok(None) => {}
-            Ok(Some(recovered)) => outcomes.push(RunRecovery {
-                run,
-                outcome: Ok(recovered),
-            }),
+            Ok(Some(recovered)) => outcomes.push(RunRecovery { run, outcome: Ok(recovered) }),
             Err(error) => {
                 tracing::error!(run = %run, code = error.code(), "the run could not be recovered: {error}");
-                outcomes.push(RunRecovery {
-                    run,
-                    outcome: Err(error),
-                });
+                outcomes.push(RunRecovery { run, outcome: Err(error) });
             }
         }
     }
@@ -99,13 +86,7 @@ pub fn recover_run(
     store: Arc<dyn Store>,
     authority: Arc<dyn ChainAuthority>,
 ) -> Result<Option<Recovered>, EvidenceError> {
-    let mut chain = Chain::new(
-        run.clone(),
-        state.receipts_path(run),
-        key,
-        Arc::clone(&store),
-        authority,
-    );
+    let mut chain = Chain::new(run.clone(), state.receipts_path(run), key, Arc::clone(&store), authority);
     let mut turn = store.turn()?;
     let (_, restored) = chain.catch_up(turn.as_mut())?;
     turn.settle()?;

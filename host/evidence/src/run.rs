@@ -114,17 +114,8 @@ impl Run {
     ///
     /// # Errors
     /// `UnknownRun`, `Ended`, or when the folder or the key cannot be used.
-    pub fn attach(
-        state: &StateDir,
-        run: &RunId,
-        authority: Arc<dyn ChainAuthority>,
-    ) -> Result<Self, EvidenceError> {
-        Self::attach_with(
-            state,
-            run,
-            authority,
-            Arc::new(DiskStore::new(state.clone(), run.clone())),
-        )
+    pub fn attach(state: &StateDir, run: &RunId, authority: Arc<dyn ChainAuthority>) -> Result<Self, EvidenceError> {
+        Self::attach_with(state, run, authority, Arc::new(DiskStore::new(state.clone(), run.clone())))
     }
 
     /// Like [`Run::attach`], with another store for the evidence than the state folder.
@@ -138,16 +129,9 @@ impl Run {
         store: Arc<dyn Store>,
     ) -> Result<Self, EvidenceError> {
         let key = LedgerKey::load(state)?.require_private()?;
-        let meta = store
-            .turn()?
-            .read_meta()
-            .ok_or_else(|| EvidenceError::UnknownRun {
-                run: run.to_string(),
-            })?;
+        let meta = store.turn()?.read_meta().ok_or_else(|| EvidenceError::UnknownRun { run: run.to_string() })?;
         if !meta.is_open() {
-            return Err(EvidenceError::Ended {
-                run: run.to_string(),
-            });
+            return Err(EvidenceError::Ended { run: run.to_string() });
         }
         Self::write(state, run.clone(), key, store, authority)
     }
@@ -160,10 +144,7 @@ impl Run {
         authority: Arc<dyn ChainAuthority>,
     ) -> Result<Self, EvidenceError> {
         let chain = Chain::new(id.clone(), state.receipts_path(&id), key, store, authority);
-        Ok(Self {
-            writer: Arc::new(Writer::spawn(chain)?),
-            id,
-        })
+        Ok(Self { writer: Arc::new(Writer::spawn(chain)?), id })
     }
 
     /// The run's id.
@@ -183,11 +164,7 @@ impl Run {
 
     /// Like [`Run::record`], but returns at once and calls `done` exactly once: on the writer's thread, or on this one when
     /// the entry is refused right away. `done` must not block.
-    pub fn submit(
-        &self,
-        entry: Entry,
-        done: Box<dyn FnOnce(Result<Recorded, EvidenceError>) + Send>,
-    ) {
+    pub fn submit(&self, entry: Entry, done: Box<dyn FnOnce(Result<Recorded, EvidenceError>) + Send>) {
         match check(&entry) {
             Ok(()) => self.writer.submit(entry, done),
             Err(error) => done(Err(error)),
@@ -229,19 +206,11 @@ fn claim(runs: &Folder) -> Result<(RunId, Folder), EvidenceError> {
 
 fn check(entry: &Entry) -> Result<(), EvidenceError> {
     check_tool_call(&entry.tool_call)?;
-    if entry
-        .receipt
-        .bytes()
-        .any(|byte| byte == b'\n' || byte == b'\r')
-    {
-        return Err(EvidenceError::InvalidEntry {
-            reason: "the receipt is not one line",
-        });
+    if entry.receipt.bytes().any(|byte| byte == b'\n' || byte == b'\r') {
+        return Err(EvidenceError::InvalidEntry { reason: "the receipt is not one line" });
     }
     if hex::encode(Sha256::digest(&entry.receipt)) != entry.content_hash {
-        return Err(EvidenceError::InvalidEntry {
-            reason: "the content hash is not the receipt's",
-        });
+        return Err(EvidenceError::InvalidEntry { reason: "the content hash is not the receipt's" });
     }
     Ok(())
 }

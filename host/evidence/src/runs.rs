@@ -55,12 +55,7 @@ pub fn list(state: &StateDir) -> Result<Vec<RunSummary>, EvidenceError> {
             found.push(RunSummary { id, meta });
         }
     }
-    found.sort_by(|a, b| {
-        b.meta
-            .started_at()
-            .cmp(a.meta.started_at())
-            .then_with(|| b.id.cmp(&a.id))
-    });
+    found.sort_by(|a, b| b.meta.started_at().cmp(a.meta.started_at()).then_with(|| b.id.cmp(&a.id)));
     Ok(found)
 }
 
@@ -81,12 +76,7 @@ pub fn show(state: &StateDir, run: &str) -> Result<RunDetails, EvidenceError> {
         }
     }
     let receipts = crate::receipts::list(state, Some(&id))?.len() as u64;
-    Ok(RunDetails {
-        summary: RunSummary { id, meta },
-        events,
-        unreadable_lines,
-        receipts,
-    })
+    Ok(RunDetails { summary: RunSummary { id, meta }, events, unreadable_lines, receipts })
 }
 
 /// Ends a run, also one that has ended before, from outside its writer.
@@ -98,9 +88,7 @@ pub fn end(state: &StateDir, run: &str, status: RunStatus) -> Result<RunMeta, Ev
     open_run(state, &id)?;
     let store = DiskStore::new(state.clone(), id.clone());
     let mut turn = store.turn()?;
-    let meta = turn.read_meta().ok_or(EvidenceError::UnknownRun {
-        run: id.to_string(),
-    })?;
+    let meta = turn.read_meta().ok_or(EvidenceError::UnknownRun { run: id.to_string() })?;
     let ledger = turn.read_ledger(0)?;
     let meta = close(meta, &ledger, status, &clock::now())?;
     turn.write_meta(&meta)?;
@@ -117,23 +105,13 @@ pub fn verify(state: &StateDir, run: &str, authority: &Arc<dyn ChainAuthority>) 
 ///
 /// # Errors
 /// When the folder is there and cannot be read.
-pub fn verify_all(
-    state: &StateDir,
-    authority: &Arc<dyn ChainAuthority>,
-) -> Result<Vec<Verification>, EvidenceError> {
-    Ok(list(state)?
-        .iter()
-        .map(|run| verify(state, run.id.as_str(), authority))
-        .collect())
+pub fn verify_all(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> Result<Vec<Verification>, EvidenceError> {
+    Ok(list(state)?.iter().map(|run| verify(state, run.id.as_str(), authority)).collect())
 }
 
 /// roam-code's verdict on a run. Writes nothing.
 #[must_use]
-pub fn verify_as_roam(
-    state: &StateDir,
-    run: &str,
-    authority: &Arc<dyn ChainAuthority>,
-) -> RoamVerification {
+pub fn verify_as_roam(state: &StateDir, run: &str, authority: &Arc<dyn ChainAuthority>) -> RoamVerification {
     crate::verify::as_roam(state, run, authority.as_ref())
 }
 
@@ -141,29 +119,17 @@ pub fn verify_as_roam(
 ///
 /// # Errors
 /// When the folder is there and cannot be read.
-pub fn verify_all_as_roam(
-    state: &StateDir,
-    authority: &Arc<dyn ChainAuthority>,
-) -> Result<RoamSummary, EvidenceError> {
-    let runs = list(state)?
-        .iter()
-        .map(|run| verify_as_roam(state, run.id.as_str(), authority))
-        .collect();
+pub fn verify_all_as_roam(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> Result<RoamSummary, EvidenceError> {
+    let runs = list(state)?.iter().map(|run| verify_as_roam(state, run.id.as_str(), authority)).collect();
     Ok(RoamSummary::of(runs))
 }
 
 /// Sets what closing a run sets, by roam-code's rules.
-pub(crate) fn close(
-    mut meta: RunMeta,
-    ledger: &[u8],
-    status: RunStatus,
-    now: &str,
-) -> Result<RunMeta, EvidenceError> {
+pub(crate) fn close(mut meta: RunMeta, ledger: &[u8], status: RunStatus, now: &str) -> Result<RunMeta, EvidenceError> {
     if status == RunStatus::InProgress {
         return Err(EvidenceError::UnknownStatus);
     }
-    let (mut lines, mut events_read, mut failed, mut partial_outputs) =
-        (0_u64, 0_u64, 0_u64, 0_u64);
+    let (mut lines, mut events_read, mut failed, mut partial_outputs) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut last = None;
     for line in events::lines(ledger) {
         lines += 1;
@@ -178,29 +144,16 @@ pub(crate) fn close(
         }
     }
     if failed > 0 && !matches!(status, RunStatus::Failed | RunStatus::Abandoned) {
-        return Err(EvidenceError::StatusRefused {
-            run: meta.run_id().to_owned(),
-        });
+        return Err(EvidenceError::StatusRefused { run: meta.run_id().to_owned() });
     }
-    let derived = if failed > 0 {
-        RunStatus::Failed
-    } else {
-        RunStatus::Completed
-    };
-    let source = if events_read > 0 && status == derived {
-        "derived"
-    } else {
-        "asserted"
-    };
+    let derived = if failed > 0 { RunStatus::Failed } else { RunStatus::Completed };
+    let source = if events_read > 0 && status == derived { "derived" } else { "asserted" };
     meta.set("ended_at", now);
     meta.set("status", status.as_str());
     meta.set("status_source", source);
     meta.set("partial_output_count", partial_outputs);
     meta.set("event_count", lines);
-    if let Some(signature) = last
-        .as_ref()
-        .and_then(|event| events::text(event, "signature"))
-    {
+    if let Some(signature) = last.as_ref().and_then(|event| events::text(event, "signature")) {
         meta.set("final_signature", signature);
     }
     Ok(meta)
@@ -216,9 +169,7 @@ pub(crate) fn open_runs(state: &StateDir) -> Result<Option<Folder>, EvidenceErro
 
 /// A run's folder and meta.
 pub(crate) fn open_run(state: &StateDir, run: &RunId) -> Result<(Folder, RunMeta), EvidenceError> {
-    let unknown = || EvidenceError::UnknownRun {
-        run: run.to_string(),
-    };
+    let unknown = || EvidenceError::UnknownRun { run: run.to_string() };
     let runs = open_runs(state)?.ok_or_else(unknown)?;
     let folder = runs.child_if_there(run.as_str())?.ok_or_else(unknown)?;
     if !folder.holds(META_FILE)? {
@@ -230,7 +181,5 @@ pub(crate) fn open_run(state: &StateDir, run: &RunId) -> Result<(Folder, RunMeta
 
 /// A run's ledger; empty if there is none.
 pub(crate) fn read_ledger(run: &Folder) -> Result<Vec<u8>, EvidenceError> {
-    Ok(run
-        .read("events.jsonl", crate::store::LEDGER_MAX)?
-        .unwrap_or_default())
+    Ok(run.read("events.jsonl", crate::store::LEDGER_MAX)?.unwrap_or_default())
 }

@@ -29,13 +29,8 @@ impl StateDir {
     /// When `start` does not exist or cannot be resolved.
     pub fn locate(start: &Path) -> io::Result<Self> {
         let start = fs::canonicalize(start)?;
-        let root = start
-            .ancestors()
-            .find(|folder| is_genuine_git(&folder.join(".git")))
-            .unwrap_or(&start);
-        Ok(Self {
-            path: root.join(STATE_FOLDER),
-        })
+        let root = start.ancestors().find(|folder| is_genuine_git(&folder.join(".git"))).unwrap_or(&start);
+        Ok(Self { path: root.join(STATE_FOLDER) })
     }
 
     /// The state folder at a path of its own.
@@ -53,10 +48,7 @@ impl StateDir {
     /// The project root: the folder that holds the state folder.
     #[must_use]
     pub fn root(&self) -> &Path {
-        self.path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-            .unwrap_or(Path::new("."))
+        self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
     /// Where a run's `meta.json` and `events.jsonl` are.
@@ -94,8 +86,7 @@ impl StateDir {
     /// # Errors
     /// When the file cannot be written.
     pub fn set_active_mode(&self, mode: &str) -> Result<(), EvidenceError> {
-        self.open_or_create()?
-            .replace("active_mode", format!("{mode}\n").as_bytes(), 0o600)
+        self.open_or_create()?.replace("active_mode", format!("{mode}\n").as_bytes(), 0o600)
     }
 
     /// Opens the folder.
@@ -120,8 +111,7 @@ impl StateDir {
         let folder = match self.open_if_there()? {
             Some(folder) => folder,
             None => {
-                fs::create_dir_all(&self.path)
-                    .map_err(|error| EvidenceError::io("create", &self.path, error))?;
+                fs::create_dir_all(&self.path).map_err(|error| EvidenceError::io("create", &self.path, error))?;
                 self.open()?
             }
         };
@@ -139,18 +129,9 @@ impl StateDir {
     /// empty text if there is no such file.
     pub(crate) fn policy_digests(&self) -> [(&'static str, String); 3] {
         [
-            (
-                "constitution_hash",
-                digest_of(&self.path.join("constitution.yml")),
-            ),
-            (
-                "control_map_hash",
-                digest_of(&self.path.join("control-map.yml")),
-            ),
-            (
-                "rules_config_hash",
-                digest_of(&self.root().join(".roam-rules.yml")),
-            ),
+            ("constitution_hash", digest_of(&self.path.join("constitution.yml"))),
+            ("control_map_hash", digest_of(&self.path.join("control-map.yml"))),
+            ("rules_config_hash", digest_of(&self.root().join(".roam-rules.yml"))),
         ]
     }
 }
@@ -166,9 +147,7 @@ fn digest_of(path: &Path) -> String {
 /// Whether this is the `.git` of a work tree: a folder with `HEAD`, `objects/` and `refs/`, or a file that points to one.
 fn is_genuine_git(path: &Path) -> bool {
     if path.is_dir() {
-        return path.join("HEAD").is_file()
-            && path.join("objects").is_dir()
-            && path.join("refs").is_dir();
+        return path.join("HEAD").is_file() && path.join("objects").is_dir() && path.join("refs").is_dir();
     }
     if !path.is_file() {
         return false;
@@ -177,12 +156,7 @@ fn is_genuine_git(path: &Path) -> bool {
     let read = fs::File::open(path).and_then(|file| file.take(256).read_to_end(&mut start));
     // The first 64 characters may take up to 256 bytes.
     read.is_ok()
-        && String::from_utf8_lossy(&start)
-            .chars()
-            .take(64)
-            .collect::<String>()
-            .trim_start()
-            .starts_with("gitdir:")
+        && String::from_utf8_lossy(&start).chars().take(64).collect::<String>().trim_start().starts_with("gitdir:")
 }
 
 #[cfg(test)]
@@ -215,10 +189,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let state = StateDir::at(dir.path().join("x/.roam"));
         state.open_or_create().unwrap();
-        assert_eq!(
-            fs::read(dir.path().join("x/.roam/.gitignore")).unwrap(),
-            b"*"
-        );
+        assert_eq!(fs::read(dir.path().join("x/.roam/.gitignore")).unwrap(), b"*");
         // A folder that already has a key is taken up as it is.
         let old = StateDir::at(dir.path().join("old"));
         fs::create_dir_all(dir.path().join("old/runs")).unwrap();

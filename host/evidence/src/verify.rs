@@ -4,6 +4,7 @@ mod finding;
 mod lines;
 mod links;
 mod material;
+mod promises;
 mod roam;
 mod strict;
 
@@ -15,7 +16,5 @@ use serde_json::Value;
 
 /// `seq` as the authority gives it, as a JSON value. What roam-code reads and JSON does not know becomes text.
 fn seq_value(text: Option<&str>) -> Value {
-    text.map_or(Value::Null, |text| {
-        serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
-    })
+    text.map_or(Value::Null, |text| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)))
 }

@@ -78,11 +78,7 @@ impl Writer {
             .name("counterfoil-ledger".to_owned())
             .spawn(move || work(chain, &messages, &shared))
             .map_err(|error| EvidenceError::io("start", Path::new("the ledger's writer"), error))?;
-        Ok(Self {
-            queue: Some(queue),
-            counters,
-            thread: Mutex::new(Some(thread)),
-        })
+        Ok(Self { queue: Some(queue), counters, thread: Mutex::new(Some(thread)) })
     }
 
     /// Records an entry and waits for it.
@@ -103,9 +99,7 @@ impl Writer {
     pub fn submit(&self, entry: Entry, done: Answer) {
         let done = Done(Some(done));
         let Some(queue) = &self.queue else { return };
-        if let Err(TrySendError::Full(Message::Record(_, done))) =
-            queue.try_send(Message::Record(entry, done))
-        {
+        if let Err(TrySendError::Full(Message::Record(_, done))) = queue.try_send(Message::Record(entry, done)) {
             done.tell(Err(EvidenceError::Busy));
         }
     }
@@ -116,9 +110,7 @@ impl Writer {
         let Some(queue) = &self.queue else {
             return Err(EvidenceError::Stopped);
         };
-        queue
-            .send(Message::End(status, sender))
-            .map_err(|_| EvidenceError::Stopped)?;
+        queue.send(Message::End(status, sender)).map_err(|_| EvidenceError::Stopped)?;
         receiver.recv().unwrap_or(Err(EvidenceError::Stopped))
     }
 
@@ -178,9 +170,7 @@ fn work(mut chain: Chain, messages: &Receiver<Message>, counters: &Counters) {
         }
         let so_far = chain.counts();
         counters.flushes.store(so_far.flushes, Ordering::Relaxed);
-        counters
-            .settlings
-            .store(so_far.settlings, Ordering::Relaxed);
+        counters.settlings.store(so_far.settlings, Ordering::Relaxed);
     }
     chain.stop();
 }
@@ -190,25 +180,15 @@ fn commit(chain: &mut Chain, entries: &[Entry], waiting: Vec<Done>, counters: &C
         Ok(results) => {
             let fine = results.iter().filter(|result| result.is_ok()).count();
             counters.entries.fetch_add(fine as u64, Ordering::Relaxed);
-            counters
-                .failures
-                .fetch_add((results.len() - fine) as u64, Ordering::Relaxed);
-            counters
-                .flushes
-                .store(chain.counts().flushes, Ordering::Relaxed);
+            counters.failures.fetch_add((results.len() - fine) as u64, Ordering::Relaxed);
+            counters.flushes.store(chain.counts().flushes, Ordering::Relaxed);
             for (done, result) in waiting.into_iter().zip(results) {
                 done.tell(result);
             }
         }
         Err(error) => {
-            counters
-                .failures
-                .fetch_add(entries.len() as u64, Ordering::Relaxed);
-            tracing::error!(
-                code = error.code(),
-                receipts = entries.len(),
-                "receipts could not be recorded: {error}"
-            );
+            counters.failures.fetch_add(entries.len() as u64, Ordering::Relaxed);
+            tracing::error!(code = error.code(), receipts = entries.len(), "receipts could not be recorded: {error}");
             for done in waiting {
                 done.tell(Err(error.clone()));
             }

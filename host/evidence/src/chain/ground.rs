@@ -20,11 +20,7 @@ pub struct Ground {
 impl Ground {
     /// What has to come before the next line: an incomplete last line gets its line end and stays where it is.
     pub fn line_end(&self) -> Vec<u8> {
-        if self.tail.complete {
-            Vec::new()
-        } else {
-            vec![b'\n']
-        }
+        if self.tail.complete { Vec::new() } else { vec![b'\n'] }
     }
 }
 
@@ -49,22 +45,13 @@ impl Chain {
         let (tail, since) = self.look(turn)?;
         // From here on everything in the journal is carried out.
         let whole = turn.read_journal(0)?;
-        self.mark = JournalMark {
-            length: whole.len() as u64,
-            last_line: last_line(&whole),
-        };
+        self.mark = JournalMark { length: whole.len() as u64, last_line: last_line(&whole) };
         Ok((self.ground(turn, tail, &since)?, restored))
     }
 
-    fn ground(
-        &mut self,
-        turn: &mut dyn Turn,
-        tail: Tail,
-        since: &[u8],
-    ) -> Result<Ground, EvidenceError> {
+    fn ground(&mut self, turn: &mut dyn Turn, tail: Tail, since: &[u8]) -> Result<Ground, EvidenceError> {
         let position = turn.position()?;
-        let broken =
-            (!tail.sound).then(|| events::lines(since).last().unwrap_or_default().to_vec());
+        let broken = (!tail.sound).then(|| events::lines(since).last().unwrap_or_default().to_vec());
         // An incomplete or broken end is looked at again next time, whole, in case nothing gets written now.
         if tail.sound && tail.complete {
             let last = last_line(since);
@@ -74,11 +61,7 @@ impl Chain {
         } else {
             self.memory = None;
         }
-        Ok(Ground {
-            position,
-            tail,
-            broken,
-        })
+        Ok(Ground { position, tail, broken })
     }
 
     /// The chain's end now, and the ledger's bytes from our last line on.
@@ -92,8 +75,7 @@ impl Chain {
             return Ok((memory.tail.clone(), Vec::new()));
         }
         let own = memory.last_line.len() as u64;
-        let grown = position.identity == memory.position.identity
-            && position.length >= memory.position.length;
+        let grown = position.identity == memory.position.identity && position.length >= memory.position.length;
         if grown && let Some(from) = memory.position.length.checked_sub(own) {
             let since = turn.read_ledger(from)?;
             if let Some(news) = since.strip_prefix(memory.last_line.as_slice())
@@ -106,11 +88,7 @@ impl Chain {
         let whole = turn.read_ledger(0)?;
         let kept = memory.last_line.is_empty() || holds_line(&whole, &memory.last_line);
         let verdict = self.authority.verify_chain(self.key.bytes(), &whole)?;
-        if kept && is_whole(verdict.state) {
-            Ok((self.authority.read_tail(&whole)?, whole))
-        } else {
-            Err(self.fork())
-        }
+        if kept && is_whole(verdict.state) { Ok((self.authority.read_tail(&whole)?, whole)) } else { Err(self.fork()) }
     }
 
     /// The chain's end after lines of others, if each goes on from the one before.
@@ -121,8 +99,7 @@ impl Chain {
         let mut stored = Vec::new();
         let mut texts = Vec::new();
         for line in events::lines(news) {
-            let signature = events::parse(line)
-                .and_then(|event| events::text(&event, "signature").map(str::to_owned));
+            let signature = events::parse(line).and_then(|event| events::text(&event, "signature").map(str::to_owned));
             match (signature, std::str::from_utf8(line)) {
                 (Some(signature), Ok(text)) => {
                     stored.push(signature);
@@ -141,28 +118,17 @@ impl Chain {
 
     /// The journal's bytes since its mark, if what is before it is unchanged.
     fn journal_since(&self, turn: &mut dyn Turn) -> Result<Option<Vec<u8>>, EvidenceError> {
-        let Some(from) = self
-            .mark
-            .length
-            .checked_sub(self.mark.last_line.len() as u64)
-        else {
+        let Some(from) = self.mark.length.checked_sub(self.mark.last_line.len() as u64) else {
             return Ok(None);
         };
-        if self.memory.is_none()
-            || self.mark.last_line.is_empty()
-            || turn.journal_length()? < self.mark.length
-        {
+        if self.memory.is_none() || self.mark.last_line.is_empty() || turn.journal_length()? < self.mark.length {
             return Ok(None);
         }
         let since = turn.read_journal(from)?;
-        Ok(since
-            .strip_prefix(self.mark.last_line.as_slice())
-            .map(<[u8]>::to_vec))
+        Ok(since.strip_prefix(self.mark.last_line.as_slice()).map(<[u8]>::to_vec))
     }
 }
 
 fn holds_line(ledger: &[u8], line: &[u8]) -> bool {
-    ledger
-        .split_inclusive(|byte| *byte == b'\n')
-        .any(|there| there == line)
+    ledger.split_inclusive(|byte| *byte == b'\n').any(|there| there == line)
 }

@@ -31,10 +31,7 @@ pub struct Restored {
 impl Restored {
     /// Whether there was anything to do.
     pub const fn is_empty(&self) -> bool {
-        self.receipts == 0
-            && self.receipts_differing == 0
-            && self.rejected == 0
-            && !self.changed_ledger
+        self.receipts == 0 && self.receipts_differing == 0 && self.rejected == 0 && !self.changed_ledger
     }
 }
 
@@ -66,10 +63,7 @@ impl Chain {
             })
             .collect();
 
-        let cut = ledger
-            .rsplit(|byte| *byte == b'\n')
-            .next()
-            .unwrap_or_default();
+        let cut = ledger.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
         if !cut.is_empty()
             && let Some(first) = missing.first()
             && let Some(rest) = first.line.as_bytes().strip_prefix(cut)
@@ -109,11 +103,7 @@ impl Chain {
         texts.extend(missing.iter().map(|entry| entry.line.clone()));
         // Signed anew: behind the same line that gives the same bytes, behind another one it keeps the chain whole.
         let signed = self.sign(tail, &texts)?;
-        let mut lines = if tail.complete {
-            Vec::new()
-        } else {
-            vec![b'\n']
-        };
+        let mut lines = if tail.complete { Vec::new() } else { vec![b'\n'] };
         for event in &signed {
             push_line(&mut lines, &event.line);
         }
@@ -121,22 +111,13 @@ impl Chain {
         restored.changed_ledger = true;
         for (entry, event) in missing.iter().zip(signed.into_iter().skip(passed_over)) {
             let promised = events::parse(entry.line.as_bytes());
-            let promised = promised
-                .as_ref()
-                .and_then(|event| events::text(event, "signature"))
-                .unwrap_or_default();
-            restored
-                .lines
-                .push((entry.tool_call.clone(), promised.to_owned(), event));
+            let promised = promised.as_ref().and_then(|event| events::text(event, "signature")).unwrap_or_default();
+            restored.lines.push((entry.tool_call.clone(), promised.to_owned(), event));
         }
         Ok(())
     }
 
-    fn authentic(
-        &self,
-        journal: &[u8],
-        restored: &mut Restored,
-    ) -> Result<Vec<JournalEntry>, EvidenceError> {
+    fn authentic(&self, journal: &[u8], restored: &mut Restored) -> Result<Vec<JournalEntry>, EvidenceError> {
         let (entries, broken) = journal::parse(journal);
         restored.rejected = broken as u64;
         let mut authentic = Vec::with_capacity(entries.len());
@@ -151,11 +132,7 @@ impl Chain {
     }
 }
 
-fn restore_receipt(
-    turn: &mut dyn Turn,
-    entry: &JournalEntry,
-    restored: &mut Restored,
-) -> Result<(), EvidenceError> {
+fn restore_receipt(turn: &mut dyn Turn, entry: &JournalEntry, restored: &mut Restored) -> Result<(), EvidenceError> {
     let file = entry.receipt_file();
     match turn.read_receipt(&entry.tool_call)? {
         Some(there) if there == file => {}

@@ -40,11 +40,7 @@ impl DiskStore {
     /// The store of a run. Nothing is touched before the first turn.
     #[must_use]
     pub const fn new(state: StateDir, run: RunId) -> Self {
-        Self {
-            state,
-            run,
-            patience: LOCK_PATIENCE,
-        }
+        Self { state, run, patience: LOCK_PATIENCE }
     }
 
     /// The same store with another patience for the lock than ten seconds.
@@ -61,33 +57,17 @@ impl Store for DiskStore {
         let run = state.child(RUNS_FOLDER)?.child(self.run.as_str())?;
         let lock = exclusive(&run, self.patience)?;
         let ledger_path = run.path().join(EVENTS_FILE);
-        let ledger = run.append_handle(EVENTS_FILE)?.ok_or_else(|| {
-            EvidenceError::io("open", &ledger_path, io::ErrorKind::NotFound.into())
-        })?;
-        let receipts = state
-            .child_or_create(RECEIPTS_FOLDER, 0o700)?
-            .0
-            .child_or_create(self.run.as_str(), 0o700)?
-            .0;
-        let own = state
-            .child_or_create(OWN_FOLDER, 0o700)?
-            .0
-            .child_or_create(self.run.as_str(), 0o700)?
-            .0;
+        let ledger = run
+            .append_handle(EVENTS_FILE)?
+            .ok_or_else(|| EvidenceError::io("open", &ledger_path, io::ErrorKind::NotFound.into()))?;
+        let receipts = state.child_or_create(RECEIPTS_FOLDER, 0o700)?.0.child_or_create(self.run.as_str(), 0o700)?.0;
+        let own = state.child_or_create(OWN_FOLDER, 0o700)?.0.child_or_create(self.run.as_str(), 0o700)?.0;
         let journal_path = own.path().join(JOURNAL_FILE);
         let (journal, made) = own.append_or_create(JOURNAL_FILE, 0o600)?;
         if made {
             own.sync()?;
         }
-        Ok(Box::new(DiskTurn {
-            run,
-            receipts,
-            ledger,
-            ledger_path,
-            journal,
-            journal_path,
-            _lock: lock,
-        }))
+        Ok(Box::new(DiskTurn { run, receipts, ledger, ledger_path, journal, journal_path, _lock: lock }))
     }
 }
 
@@ -132,8 +112,7 @@ impl Turn for DiskTurn {
     }
 
     fn put_receipt(&mut self, tool_call: &str, bytes: &[u8]) -> Result<Put, EvidenceError> {
-        self.receipts
-            .put_new(&receipt_name(tool_call), bytes, false)
+        self.receipts.put_new(&receipt_name(tool_call), bytes, false)
     }
 
     fn read_receipt(&mut self, tool_call: &str) -> Result<Option<Vec<u8>>, EvidenceError> {
@@ -141,8 +120,7 @@ impl Turn for DiskTurn {
     }
 
     fn replace_receipt(&mut self, tool_call: &str, bytes: &[u8]) -> Result<(), EvidenceError> {
-        self.receipts
-            .replace(&receipt_name(tool_call), bytes, 0o600)
+        self.receipts.replace(&receipt_name(tool_call), bytes, 0o600)
     }
 
     fn settle(&mut self) -> Result<(), EvidenceError> {
@@ -151,9 +129,7 @@ impl Turn for DiskTurn {
         let flushed = self.ledger.sync_all();
         flushed.map_err(|error| EvidenceError::io("flush", &self.ledger_path, error))?;
         // Not flushed: a journal that comes back after a crash is found to be carried out.
-        self.journal
-            .set_len(0)
-            .map_err(|error| EvidenceError::io("empty", &self.journal_path, error))
+        self.journal.set_len(0).map_err(|error| EvidenceError::io("empty", &self.journal_path, error))
     }
 
     fn read_meta(&mut self) -> Option<RunMeta> {
@@ -173,8 +149,7 @@ pub(crate) fn exclusive(run: &Folder, patience: Duration) -> Result<File, Eviden
     loop {
         let (mut file, made) = run.append_or_create(LOCK_FILE, 0o644)?;
         if made {
-            file.write_all(&[0])
-                .map_err(|error| EvidenceError::io("write", &path, error))?;
+            file.write_all(&[0]).map_err(|error| EvidenceError::io("write", &path, error))?;
         }
         match file.try_lock() {
             // Whoever deleted the file in between locks another one.
@@ -183,10 +158,7 @@ pub(crate) fn exclusive(run: &Folder, patience: Duration) -> Result<File, Eviden
             Err(TryLockError::Error(error)) => return Err(EvidenceError::io("lock", &path, error)),
         }
         if begun.elapsed() >= patience {
-            return Err(EvidenceError::LockTimeout {
-                path,
-                seconds: patience.as_secs(),
-            });
+            return Err(EvidenceError::LockTimeout { path, seconds: patience.as_secs() });
         }
         thread::sleep(pause);
         pause = (pause * 2).min(LOCK_PAUSE);
@@ -210,9 +182,7 @@ fn is_still(run: &Folder, file: &File) -> Result<bool, EvidenceError> {
     let path = run.path().join(LOCK_FILE);
     let identity = |file: &File| file.metadata().map(|about| (about.dev(), about.ino()));
     let mine = identity(file).map_err(|error| EvidenceError::io("look at", &path, error))?;
-    Ok(run
-        .read_handle(LOCK_FILE)?
-        .is_some_and(|now| identity(&now).is_ok_and(|there| there == mine)))
+    Ok(run.read_handle(LOCK_FILE)?.is_some_and(|now| identity(&now).is_ok_and(|there| there == mine)))
 }
 
 fn receipt_name(tool_call: &str) -> String {
@@ -220,21 +190,13 @@ fn receipt_name(tool_call: &str) -> String {
 }
 
 fn position_of(file: &File, path: &Path) -> Result<Position, EvidenceError> {
-    let about = file
-        .metadata()
-        .map_err(|error| EvidenceError::io("look at", path, error))?;
+    let about = file.metadata().map_err(|error| EvidenceError::io("look at", path, error))?;
     let stamp = i128::from(about.mtime()) * 1_000_000_000 + i128::from(about.mtime_nsec());
-    Ok(Position {
-        identity: about.ino(),
-        length: about.len(),
-        stamp,
-    })
+    Ok(Position { identity: about.ino(), length: about.len(), stamp })
 }
 
 fn length(file: &File, path: &Path) -> Result<u64, EvidenceError> {
-    file.metadata()
-        .map(|about| about.len())
-        .map_err(|error| EvidenceError::io("look at", path, error))
+    file.metadata().map(|about| about.len()).map_err(|error| EvidenceError::io("look at", path, error))
 }
 
 fn read_from(file: &File, path: &Path, from: u64) -> Result<Vec<u8>, EvidenceError> {
@@ -247,9 +209,7 @@ fn read_from(file: &File, path: &Path, from: u64) -> Result<Vec<u8>, EvidenceErr
 /// Appends, and takes back what was appended if not all of it could be.
 fn append(file: &mut File, path: &Path, bytes: &[u8], durable: bool) -> Result<(), EvidenceError> {
     let before = length(file, path)?;
-    let appended = file
-        .write_all(bytes)
-        .and_then(|()| if durable { file.sync_data() } else { Ok(()) });
+    let appended = file.write_all(bytes).and_then(|()| if durable { file.sync_data() } else { Ok(()) });
     appended.map_err(|error| {
         let after = length(file, path).unwrap_or(u64::MAX);
         // More than that means that a writer without the lock has appended too.

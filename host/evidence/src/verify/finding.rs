@@ -137,13 +137,7 @@ pub struct Finding {
 
 impl Finding {
     pub(super) fn new(code: FindingCode, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            severity: code.severity(),
-            seq: None,
-            path: None,
-            message: message.into(),
-        }
+        Self { code, severity: code.severity(), seq: None, path: None, message: message.into() }
     }
 
     pub(super) fn at(mut self, seq: u64) -> Self {

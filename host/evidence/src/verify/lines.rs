@@ -10,8 +10,7 @@ use std::fmt::Write;
 /// Checks the lines of a ledger.
 pub fn check(ledger: &[u8], authority: &dyn ChainAuthority, findings: &mut Vec<Finding>) {
     let lines: Vec<&[u8]> = events::lines(ledger).collect();
-    let parsed: Vec<Option<Map<String, Value>>> =
-        lines.iter().map(|line| events::parse(line)).collect();
+    let parsed: Vec<Option<Map<String, Value>>> = lines.iter().map(|line| events::parse(line)).collect();
     for (index, (line, event)) in lines.iter().zip(&parsed).enumerate() {
         let place = index as u64 + 1;
         match event {
@@ -19,11 +18,8 @@ pub fn check(ledger: &[u8], authority: &dyn ChainAuthority, findings: &mut Vec<F
             None => {
                 let next = parsed.get(index + 1).and_then(Option::as_ref);
                 findings.push(if next.is_some_and(|next| accounts_for(next, line)) {
-                    Finding::new(
-                        FindingCode::RecoveredLine,
-                        "a line was cut by a crash, as the event after it says",
-                    )
-                    .at(place)
+                    Finding::new(FindingCode::RecoveredLine, "a line was cut by a crash, as the event after it says")
+                        .at(place)
                 } else {
                     Finding::new(FindingCode::UnreadableLine, "the line is no event").at(place)
                 });
@@ -41,8 +37,7 @@ fn check_event(
 ) {
     // `1.0` and `true` are no places, whatever a reader makes of them.
     if event.get("seq").and_then(Value::as_u64) != Some(place) {
-        findings
-            .push(Finding::new(FindingCode::SeqWrong, "`seq` is not the event's place").at(place));
+        findings.push(Finding::new(FindingCode::SeqWrong, "`seq` is not the event's place").at(place));
     }
     let Ok(text) = std::str::from_utf8(line) else {
         return;
@@ -54,13 +49,8 @@ fn check_event(
             findings.push(Finding::new(FindingCode::RewrittenLine, message).at(place));
         }
         Err(error) => {
-            findings.push(
-                Finding::new(
-                    FindingCode::UnreadableLine,
-                    format!("the line is no event: {error}"),
-                )
-                .at(place),
-            );
+            findings
+                .push(Finding::new(FindingCode::UnreadableLine, format!("the line is no event: {error}")).at(place));
         }
     }
 }
@@ -94,10 +84,7 @@ mod tests {
 
     #[test]
     fn raw_and_escaped_spellings_are_one() {
-        assert_eq!(
-            escaped("{\"a\": \"é\u{7f}\u{1f600}\"}"),
-            "{\"a\": \"\\u00e9\\u007f\\ud83d\\ude00\"}"
-        );
+        assert_eq!(escaped("{\"a\": \"é\u{7f}\u{1f600}\"}"), "{\"a\": \"\\u00e9\\u007f\\ud83d\\ude00\"}");
         assert_eq!(escaped("\\u00e9"), escaped("é"));
     }
 }

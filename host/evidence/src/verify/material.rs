@@ -67,11 +67,7 @@ impl Receipts {
                 Err(error) => return Found::Unreadable(error.to_string()),
             }
         }
-        match below
-            .as_ref()
-            .unwrap_or(folder)
-            .read(&format!("{name}.json"), RECEIPT_MAX)
-        {
+        match below.as_ref().unwrap_or(folder).read(&format!("{name}.json"), RECEIPT_MAX) {
             Ok(Some(bytes)) => Found::Bytes(bytes),
             Ok(None) => Found::Missing,
             Err(error) => Found::Unreadable(error.to_string()),
@@ -88,21 +84,14 @@ impl Receipts {
     }
 }
 
-fn collect(
-    folder: &Folder,
-    prefix: &str,
-    depth: usize,
-    names: &mut Vec<String>,
-) -> Result<(), EvidenceError> {
+fn collect(folder: &Folder, prefix: &str, depth: usize, names: &mut Vec<String>) -> Result<(), EvidenceError> {
     for name in folder.names()? {
         let path = format!("{prefix}{name}");
         if name.starts_with('.') && name.ends_with(".tmp") {
             continue;
         }
         match folder.child(&name) {
-            Ok(child) if depth < DEPTH_MAX => {
-                collect(&child, &format!("{path}/"), depth + 1, names)?
-            }
+            Ok(child) if depth < DEPTH_MAX => collect(&child, &format!("{path}/"), depth + 1, names)?,
             _ => names.push(path),
         }
     }

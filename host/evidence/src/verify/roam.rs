@@ -135,16 +135,8 @@ impl RoamSummary {
     #[must_use]
     pub fn of(runs: Vec<RoamVerification>) -> Self {
         let count = |state| runs.iter().filter(|run| run.state == state).count() as u64;
-        let states = [
-            RoamState::Tampered,
-            RoamState::KeyMissing,
-            RoamState::Unsigned,
-            RoamState::Ok,
-        ];
-        let state = states
-            .into_iter()
-            .find(|state| count(*state) > 0)
-            .unwrap_or(RoamState::NoRuns);
+        let states = [RoamState::Tampered, RoamState::KeyMissing, RoamState::Unsigned, RoamState::Ok];
+        let state = states.into_iter().find(|state| count(*state) > 0).unwrap_or(RoamState::NoRuns);
         Self {
             state,
             partial_success: count(RoamState::Ok) != runs.len() as u64,
@@ -177,11 +169,7 @@ pub fn as_roam(state: &StateDir, run: &str, authority: &dyn ChainAuthority) -> R
     let key = match LedgerKey::load(state) {
         Ok(key) => key,
         Err(error) => {
-            return RoamVerification::without_verdict(
-                run,
-                RoamState::KeyMissing,
-                Some(key_text(&error)),
-            );
+            return RoamVerification::without_verdict(run, RoamState::KeyMissing, Some(key_text(&error)));
         }
     };
     match judge(state, &id, &key, authority, &folder) {
@@ -213,10 +201,7 @@ fn judge(
         .receipt_links(&ledger)?
         .into_iter()
         .filter_map(|link| link.tool_call)
-        .map(|tool_call| ReceiptFile {
-            content: receipts.read(&tool_call).into_bytes(),
-            tool_call,
-        })
+        .map(|tool_call| ReceiptFile { content: receipts.read(&tool_call).into_bytes(), tool_call })
         .collect();
     let full = authority.verify_with_receipts(key.bytes(), &ledger, &files)?;
     Ok(RoamVerification {
@@ -229,10 +214,7 @@ fn judge(
         final_signature: full.chain.final_signature,
         details: Some(full.chain.details),
         receipt_integrity: Some(full.receipt_integrity),
-        first_missing_receipt_at_seq: full
-            .first_missing_receipt_at_seq
-            .as_deref()
-            .map(|seq| seq_value(Some(seq))),
+        first_missing_receipt_at_seq: full.first_missing_receipt_at_seq.as_deref().map(|seq| seq_value(Some(seq))),
         chain: Some(chain),
     })
 }

@@ -2,13 +2,12 @@
 
 use super::finding::{Finding, FindingCode, Severity};
 use super::links::{self, Links};
-use super::{lines, seq_value};
+use super::{lines, promises, seq_value};
 use crate::authority::{ChainAuthority, ChainState, ReceiptIntegrity};
 use crate::error::EvidenceError;
 use crate::events;
 use crate::files::Folder;
 use crate::ids::RunId;
-use crate::journal;
 use crate::key::LedgerKey;
 use crate::meta::RunMeta;
 use crate::runs::{open_run, read_ledger};
@@ -16,7 +15,6 @@ use crate::state::StateDir;
 use crate::store::{EVENTS_FILE, JOURNAL_FILE, LEDGER_MAX, OWN_FOLDER, shared};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::time::Duration;
 
 /// How long a writer is waited for.
@@ -71,11 +69,7 @@ impl Verification {
             State::UnknownRun => 2,
             State::Tampered | State::Unsigned => 5,
             State::KeyMissing => 1,
-            State::Ok | State::Empty => u8::from(
-                self.findings
-                    .iter()
-                    .any(|found| found.severity > Severity::Note),
-            ),
+            State::Ok | State::Empty => u8::from(self.findings.iter().any(|found| found.severity > Severity::Note)),
         }
     }
 
@@ -103,21 +97,10 @@ pub fn strict(state: &StateDir, run: &str, authority: &dyn ChainAuthority) -> Ve
     let (folder, meta) = match open_run(state, &id) {
         Ok(found) => found,
         Err(error) => {
-            return Verification::unknown(
-                run,
-                Finding::new(FindingCode::UnknownRun, error.to_string()),
-            );
+            return Verification::unknown(run, Finding::new(FindingCode::UnknownRun, error.to_string()));
         }
     };
-    Judge {
-        state,
-        id,
-        folder,
-        meta,
-        authority,
-        findings: Vec::new(),
-    }
-    .judge()
+    Judge { state, id, folder, meta, authority, findings: Vec::new() }.judge()
 }
 
 struct Judge<'a> {
@@ -149,45 +132,31 @@ impl Judge<'_> {
             ));
         }
         if self.meta.run_id() != self.id.as_str() {
-            self.find(
-                Finding::new(FindingCode::MetaRunId, "meta.json names another run")
-                    .on(self.path("meta.json")),
-            );
+            self.find(Finding::new(FindingCode::MetaRunId, "meta.json names another run").on(self.path("meta.json")));
         }
         let ledger = match read_ledger(&self.folder) {
             Ok(ledger) => ledger,
             Err(error) => {
-                self.find(
-                    Finding::new(FindingCode::Unreadable, error.to_string())
-                        .on(self.path(EVENTS_FILE)),
-                );
+                self.find(Finding::new(FindingCode::Unreadable, error.to_string()).on(self.path(EVENTS_FILE)));
                 Vec::new()
             }
         };
         let promised = self.promised();
-        let mut chain = self.chain(&ledger);
-        lines::check(&ledger, self.authority, &mut self.findings);
-        self.compare_with_meta(&ledger, &mut chain);
-        self.compare_with_journal(&ledger, promised.as_deref().unwrap_or_default());
-        let links = links::check(
-            self.state,
-            &self.id,
-            &ledger,
-            promised.is_some(),
-            &mut self.findings,
-        );
+        let chain = self.chain(&ledger);
+        // Where nothing is signed, a place or a spelling says nothing more.
+        if chain.state != State::Unsigned {
+            lines::check(&ledger, self.authority, &mut self.findings);
+        }
+        promises::compare_with_meta(&self.id, &self.meta, &ledger, &mut self.findings);
+        promises::compare_with_journal(&self.id, promised.as_deref(), &ledger, &mut self.findings);
+        let links = links::check(self.state, &self.id, &ledger, promised.is_some(), &mut self.findings);
         drop(lock);
         self.conclude(chain, &links)
     }
 
     fn chain(&mut self, ledger: &[u8]) -> Chain {
-        let mut chain = Chain {
-            state: State::Empty,
-            verified: 0,
-            first_bad: Value::Null,
-            signature: None,
-            details: String::new(),
-        };
+        let mut chain =
+            Chain { state: State::Empty, verified: 0, first_bad: Value::Null, signature: None, details: String::new() };
         let has_lines = events::lines(ledger).next().is_some();
         let key = match LedgerKey::load(self.state) {
             Ok(key) => key,
@@ -197,19 +166,13 @@ impl Judge<'_> {
                     _ => FindingCode::KeyInvalid,
                 };
                 self.find(Finding::new(code, error.to_string()).on("runs/.ledger_key"));
-                chain.state = if has_lines {
-                    State::KeyMissing
-                } else {
-                    State::Empty
-                };
+                chain.state = if has_lines { State::KeyMissing } else { State::Empty };
                 chain.details = "there is no usable key, so no signature was verified".to_owned();
                 return chain;
             }
         };
         if let Some(exposure) = key.exposure() {
-            self.find(
-                Finding::new(FindingCode::KeyExposed, exposure.to_string()).on("runs/.ledger_key"),
-            );
+            self.find(Finding::new(FindingCode::KeyExposed, exposure.to_string()).on("runs/.ledger_key"));
         }
         match self.authority.verify_chain(key.bytes(), ledger) {
             Ok(verdict) => {
@@ -220,11 +183,7 @@ impl Judge<'_> {
                 chain.state = match verdict.state {
                     ChainState::Tampered => {
                         let finding = Finding::new(FindingCode::ChainBroken, chain.details.clone());
-                        self.find(
-                            finding
-                                .at(verdict.events_verified + 1)
-                                .on(self.path(EVENTS_FILE)),
-                        );
+                        self.find(finding.at(verdict.events_verified + 1).on(self.path(EVENTS_FILE)));
                         State::Tampered
                     }
                     ChainState::Unsigned => {
@@ -237,10 +196,7 @@ impl Judge<'_> {
             }
             Err(error) => {
                 let message = format!("the ledger cannot be judged: {error}");
-                self.find(
-                    Finding::new(FindingCode::Unverifiable, message.clone())
-                        .on(self.path(EVENTS_FILE)),
-                );
+                self.find(Finding::new(FindingCode::Unverifiable, message.clone()).on(self.path(EVENTS_FILE)));
                 chain.state = State::Tampered;
                 chain.details = message;
             }
@@ -248,15 +204,9 @@ impl Judge<'_> {
         if chain.state == State::Unsigned {
             let was_signed = self.meta.final_signature().is_some() || self.is_ours();
             let (code, message) = if was_signed {
-                (
-                    FindingCode::SignaturesStripped,
-                    "no event is signed, though the run was signed when it was written",
-                )
+                (FindingCode::SignaturesStripped, "no event is signed, though the run was signed when it was written")
             } else {
-                (
-                    FindingCode::Unsigned,
-                    "no event is signed, so anything in this ledger can have been changed",
-                )
+                (FindingCode::Unsigned, "no event is signed, so anything in this ledger can have been changed")
             };
             self.find(Finding::new(code, message).on(self.path(EVENTS_FILE)));
             if was_signed {
@@ -264,92 +214,6 @@ impl Judge<'_> {
             }
         }
         chain
-    }
-
-    /// What the run said when it was ended against what is there.
-    fn compare_with_meta(&mut self, ledger: &[u8], chain: &mut Chain) {
-        if self.meta.is_open() {
-            return;
-        }
-        let path = self.path("meta.json");
-        let Some(count) = self.meta.event_count() else {
-            self.find(
-                Finding::new(
-                    FindingCode::MetaIncomplete,
-                    "the ended run does not say how many events it had",
-                )
-                .on(path),
-            );
-            return;
-        };
-        let there = events::lines(ledger).count() as u64;
-        if there < count {
-            let message =
-                format!("the run had {count} events when it was ended, now there are {there}");
-            self.find(
-                Finding::new(FindingCode::LedgerCut, message)
-                    .at(there + 1)
-                    .on(path),
-            );
-            if chain.first_bad.is_null() {
-                chain.first_bad = Value::from(there + 1);
-            }
-            return;
-        }
-        let last = usize::try_from(count)
-            .ok()
-            .and_then(|count| count.checked_sub(1));
-        let last = last
-            .and_then(|index| events::lines(ledger).nth(index))
-            .and_then(events::parse);
-        let signature = last
-            .as_ref()
-            .and_then(|event| events::text(event, "signature"));
-        if signature != self.meta.final_signature() {
-            let message = format!(
-                "event {count} has another signature than the run's last one had when it was ended"
-            );
-            self.find(
-                Finding::new(FindingCode::FinalSignature, message)
-                    .at(count)
-                    .on(path),
-            );
-        } else if there > count {
-            let message = format!(
-                "{} events were added after the run was ended",
-                there - count
-            );
-            self.find(
-                Finding::new(FindingCode::AppendedAfterEnd, message)
-                    .at(count + 1)
-                    .on(path),
-            );
-        }
-    }
-
-    /// The journal may promise what the ledger does not hold.
-    fn compare_with_journal(&mut self, ledger: &[u8], journal: &[u8]) {
-        let (entries, _) = journal::parse(journal);
-        if entries.is_empty() {
-            return;
-        }
-        let linked: HashSet<String> = events::lines(ledger)
-            .filter_map(|line| std::str::from_utf8(line).ok().and_then(events::Link::parse))
-            .map(|link| link.tool_call)
-            .collect();
-        let ahead = entries
-            .iter()
-            .filter(|entry| !linked.contains(&entry.tool_call))
-            .count();
-        if ahead > 0 {
-            let message = format!(
-                "the journal promises {ahead} events that the ledger does not hold: a crash that was not yet recovered, or a ledger that was cut"
-            );
-            self.find(
-                Finding::new(FindingCode::JournalAhead, message)
-                    .on(format!("{OWN_FOLDER}/{}/{JOURNAL_FILE}", self.id)),
-            );
-        }
     }
 
     /// The run's journal; none if the run is not ours.
@@ -374,31 +238,15 @@ impl Judge<'_> {
     }
 
     fn conclude(mut self, chain: Chain, links: &Links) -> Verification {
-        self.findings
-            .sort_by(|a, b| b.severity.cmp(&a.severity).then(a.seq.cmp(&b.seq)));
-        let gravest = self
-            .findings
-            .first()
-            .filter(|found| found.severity == Severity::Tampering);
-        let state = match (chain.state, gravest) {
-            (State::Unsigned, Some(found)) if found.code == FindingCode::Unsigned => {
-                State::Unsigned
-            }
-            (_, Some(_)) => State::Tampered,
-            (state, None) => state,
-        };
-        let first_tamper_at_seq = match chain.first_bad {
-            Value::Null => {
-                let first = self
-                    .findings
-                    .iter()
-                    .filter(|found| found.severity == Severity::Tampering);
-                first
-                    .filter_map(|found| found.seq)
-                    .min()
-                    .map_or(Value::Null, Value::from)
-            }
-            stored => stored,
+        self.findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(a.seq.cmp(&b.seq)));
+        let tampering = || self.findings.iter().filter(|found| found.severity == Severity::Tampering);
+        let gravest = tampering().find(|found| found.code != FindingCode::Unsigned);
+        let state = if gravest.is_some() { State::Tampered } else { chain.state };
+        let first = tampering().filter_map(|found| found.seq).min();
+        let first_tamper_at_seq = match (chain.first_bad.as_u64(), first) {
+            (Some(stored), Some(first)) if first < stored => Value::from(first),
+            (None, Some(first)) if chain.first_bad.is_null() => Value::from(first),
+            _ => chain.first_bad,
         };
         let details = match gravest {
             Some(found) if chain.state != State::Tampered => found.message.clone(),
