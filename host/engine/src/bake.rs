@@ -31,10 +31,7 @@ pub struct Prepared {
 pub fn prepare(component: &[u8], configuration: &str) -> Result<Prepared, LoadError> {
     let component = bake(component, configuration)?;
     let precompiled = precompile(&component)?;
-    Ok(Prepared {
-        component,
-        precompiled,
-    })
+    Ok(Prepared { component, precompiled })
 }
 
 /// Bake a configuration, as JSON text, into a component: the file that comes of it starts configured in every host. The
@@ -53,36 +50,31 @@ pub fn bake(component: &[u8], configuration: &str) -> Result<Vec<u8>, LoadError>
 ///
 /// [`LoadError::Invalid`] when the bytes are no component.
 pub fn precompile(component: &[u8]) -> Result<Vec<u8>, LoadError> {
-    sandbox::pooled(&Limits {
-        max_instances: 1,
-        ..Limits::default()
-    })?
-    .precompile_component(component)
-    .map_err(crate::load::invalid)
+    sandbox::pooled(&Limits { max_instances: 1, ..Limits::default() })?
+        .precompile_component(component)
+        .map_err(crate::load::invalid)
 }
 
 /// [`bake`] for a host that has limits of its own.
-pub(crate) fn bake_within(
-    component: &[u8],
-    configuration: &str,
-    limits: &Limits,
-) -> Result<Vec<u8>, LoadError> {
+pub(crate) fn bake_within(component: &[u8], configuration: &str, limits: &Limits) -> Result<Vec<u8>, LoadError> {
+    // The snapshotter panics on shapes of components that it does not know. That must not end a gateway.
+    std::panic::catch_unwind(|| snapshot(component, configuration, limits))
+        .unwrap_or_else(|_| Err(LoadError::Snapshot { reason: "its shape is unknown to the snapshotter".to_owned() }))
+}
+
+fn snapshot(component: &[u8], configuration: &str, limits: &Limits) -> Result<Vec<u8>, LoadError> {
     let engine = sandbox::single()?;
     ticker::start(&engine)?;
 
     let mut wizer = Wizer::new();
     // Nothing is called by wizer, so nothing that was called is to be taken out of the file.
     wizer.keep_init_func(true);
-    let (context, instrumented) = wizer
-        .instrument_component(component)
-        .map_err(snapshot_error)?;
+    let (context, instrumented) = wizer.instrument_component(component).map_err(snapshot_error)?;
 
     let mut state = Snapshotted::start(&engine, &instrumented, limits, configuration.len())?;
     state.configure(configuration)?;
     let baked = at_once(wizer.snapshot_component(&context, &mut state))
-        .ok_or_else(|| LoadError::Snapshot {
-            reason: "the snapshot waits for something".to_owned(),
-        })?
+        .ok_or_else(|| LoadError::Snapshot { reason: "the snapshot waits for something".to_owned() })?
         .map_err(snapshot_error)?;
     match state.failure {
         None => Ok(baked),
@@ -100,48 +92,26 @@ struct Snapshotted {
 }
 
 impl Snapshotted {
-    fn start(
-        engine: &Engine,
-        instrumented: &[u8],
-        limits: &Limits,
-        input: usize,
-    ) -> Result<Self, LoadError> {
+    fn start(engine: &Engine, instrumented: &[u8], limits: &Limits, input: usize) -> Result<Self, LoadError> {
         let component = compile(engine, instrumented)?;
         let kind = component.component_type();
-        refuse_imports(
-            &kind
-                .imports(engine)
-                .map(|(name, _)| name.to_owned())
-                .collect::<Vec<_>>(),
-        )?;
+        refuse_imports(&kind.imports(engine).map(|(name, _)| name.to_owned()).collect::<Vec<_>>())?;
         let exports = Exports::find(&component)?;
         let mut store = session::bounded_store(engine, limits, input);
         let instance = Linker::new(engine)
             .instantiate(&mut store, &component)
             .map_err(|error| LoadError::Refused(session::classify(&error)))?;
-        Ok(Self {
-            store,
-            instance,
-            exports,
-            failure: None,
-        })
+        Ok(Self { store, instance, exports, failure: None })
     }
 
     fn configure(&mut self, configuration: &str) -> Result<(), LoadError> {
         let function = self
             .instance
-            .get_typed_func::<(&str,), (Result<Information, Error>,)>(
-                &mut self.store,
-                &self.exports.configure,
-            )
-            .map_err(|error| LoadError::Mismatch {
-                reason: format!("{error:#}"),
-            })?;
+            .get_typed_func::<(&str,), (Result<Information, Error>,)>(&mut self.store, &self.exports.configure)
+            .map_err(|error| LoadError::Mismatch { reason: format!("{error:#}") })?;
         match function.call(&mut self.store, (configuration,)) {
             Ok((Ok(_),)) => Ok(()),
-            Ok((Err(error),)) => Err(LoadError::Configuration {
-                message: policy_text(&error).to_owned(),
-            }),
+            Ok((Err(error),)) => Err(LoadError::Configuration { message: policy_text(&error).to_owned() }),
             Err(error) => Err(LoadError::Refused(session::classify(&error))),
         }
     }
@@ -149,17 +119,10 @@ impl Snapshotted {
     /// Ask one of the functions that the snapshotter added.
     fn read<T: Lift + 'static>(&mut self, interface: &str, function: &str) -> wasmtime::Result<T> {
         let missing = || wasmtime::Error::msg("a function of the snapshotter is missing");
-        let interface = self
-            .instance
-            .get_export_index(&mut self.store, None, interface)
-            .ok_or_else(missing)?;
-        let function = self
-            .instance
-            .get_export_index(&mut self.store, Some(&interface), function)
-            .ok_or_else(missing)?;
-        let function = self
-            .instance
-            .get_typed_func::<(), (T,)>(&mut self.store, &function)?;
+        let interface = self.instance.get_export_index(&mut self.store, None, interface).ok_or_else(missing)?;
+        let function =
+            self.instance.get_export_index(&mut self.store, Some(&interface), function).ok_or_else(missing)?;
+        let function = self.instance.get_typed_func::<(), (T,)>(&mut self.store, &function)?;
         Ok(function.call(&mut self.store, ())?.0)
     }
 
@@ -172,12 +135,7 @@ impl Snapshotted {
 }
 
 impl ComponentInstanceState for Snapshotted {
-    async fn call_func_ret_list_u8(
-        &mut self,
-        interface: &str,
-        function: &str,
-        contents: impl FnOnce(&[u8]) + Send,
-    ) {
+    async fn call_func_ret_list_u8(&mut self, interface: &str, function: &str, contents: impl FnOnce(&[u8]) + Send) {
         match self.read::<WasmList<u8>>(interface, function) {
             Ok(list) => contents(list.as_le_slice(&self.store)),
             Err(error) => {
@@ -213,7 +171,5 @@ fn at_once<T>(future: impl Future<Output = T>) -> Option<T> {
 }
 
 fn snapshot_error(error: wasmtime::Error) -> LoadError {
-    LoadError::Snapshot {
-        reason: format!("{error:#}"),
-    }
+    LoadError::Snapshot { reason: format!("{error:#}") }
 }

@@ -82,11 +82,7 @@ impl Builder {
     ///
     /// [`LoadError`] when the component or the configuration cannot be put in force.
     pub fn build(self) -> Result<Engine, LoadError> {
-        let Self {
-            source,
-            mut limits,
-            configuration,
-        } = self;
+        let Self { source, mut limits, configuration } = self;
         limits.max_instances = limits.max_instances.max(1);
         let sandbox = sandbox::pooled(&limits)?;
         ticker::start(&sandbox)?;
@@ -109,23 +105,14 @@ impl Engine {
     /// Load a component.
     #[must_use]
     pub fn builder(source: Source) -> Builder {
-        Builder {
-            source,
-            limits: Limits::default(),
-            configuration: None,
-        }
+        Builder { source, limits: Limits::default(), configuration: None }
     }
 
     /// What is in force now.
     #[must_use]
     pub fn identity(&self) -> Identity {
         let loaded = self.loaded();
-        let Information {
-            version,
-            contract,
-            rules_digest,
-            configuration_digest,
-        } = loaded.information.clone();
+        let Information { version, contract, rules_digest, configuration_digest } = loaded.information.clone();
         Identity {
             component_sha256: self.inner.digest.clone(),
             component_size: self.inner.source.component().len(),
@@ -149,16 +136,8 @@ impl Engine {
     /// [`LoadError::Configuration`] with the component's own text when it does not accept the configuration.
     pub fn reload(&self, configuration: &str) -> Result<(), LoadError> {
         let inner = &self.inner;
-        let _one_at_a_time = inner
-            .reloading
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let loaded = Loaded::load(
-            &inner.sandbox,
-            &inner.source,
-            Some(configuration),
-            &inner.limits,
-        )?;
+        let _one_at_a_time = inner.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = Loaded::load(&inner.sandbox, &inner.source, Some(configuration), &inner.limits)?;
         *inner.loaded.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded);
         Ok(())
     }
@@ -193,21 +172,12 @@ impl Engine {
     }
 
     fn loaded(&self) -> Arc<Loaded> {
-        Arc::clone(
-            &self
-                .inner
-                .loaded
-                .read()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+        Arc::clone(&self.inner.loaded.read().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl fmt::Debug for Engine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Engine")
-            .field("identity", &self.identity())
-            .finish_non_exhaustive()
+        formatter.debug_struct("Engine").field("identity", &self.identity()).finish_non_exhaustive()
     }
 }

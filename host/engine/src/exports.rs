@@ -75,16 +75,10 @@ pub(crate) fn interface_name(interface: &str) -> String {
     format!("counterfoil:policy/{interface}@{VERSION}")
 }
 
-fn find(
-    component: &Component,
-    interface: &str,
-    function: &str,
-) -> Result<ComponentExportIndex, LoadError> {
+fn find(component: &Component, interface: &str, function: &str) -> Result<ComponentExportIndex, LoadError> {
     let interface = interface_name(interface);
     component
         .get_export_index(None, interface.as_str())
         .and_then(|instance| component.get_export_index(Some(&instance), function))
-        .ok_or_else(|| LoadError::MissingExport {
-            function: format!("{interface}.{function}"),
-        })
+        .ok_or_else(|| LoadError::MissingExport { function: format!("{interface}.{function}") })
 }

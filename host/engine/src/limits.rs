@@ -45,9 +45,7 @@ impl Default for Limits {
 impl Limits {
     /// Memory, in bytes, that an instance may have for an input of this size.
     pub(crate) fn memory(&self, input: usize) -> usize {
-        self.memory_base
-            .saturating_add(self.memory_per_input_byte.saturating_mul(input))
-            .min(LARGEST_MEMORY)
+        self.memory_base.saturating_add(self.memory_per_input_byte.saturating_mul(input)).min(LARGEST_MEMORY)
     }
 
     /// The most that [`Limits::memory`] gives for an input that is let in.
@@ -58,8 +56,7 @@ impl Limits {
     /// Time for a call with an input of this size.
     pub(crate) fn deadline(&self, input: usize) -> Duration {
         let mebibytes = u32::try_from(input.div_ceil(MIB / 64)).unwrap_or(u32::MAX);
-        self.deadline_base
-            .saturating_add(self.deadline_per_mib.saturating_mul(mebibytes) / 64)
+        self.deadline_base.saturating_add(self.deadline_per_mib.saturating_mul(mebibytes) / 64)
     }
 }
 
@@ -81,10 +78,7 @@ mod tests {
 
     #[test]
     fn bounds_of_a_huge_input_do_not_overflow() {
-        let limits = Limits {
-            deadline_per_mib: Duration::MAX,
-            ..Limits::default()
-        };
+        let limits = Limits { deadline_per_mib: Duration::MAX, ..Limits::default() };
         assert_eq!(limits.memory(usize::MAX), LARGEST_MEMORY);
         assert!(limits.deadline(usize::MAX) > Duration::from_secs(1));
     }

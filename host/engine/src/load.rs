@@ -74,28 +74,18 @@ impl Loaded {
             None => ready(engine, source)?,
         };
         let kind = component.component_type();
-        let imported: Vec<String> = kind
-            .imports(engine)
-            .map(|(name, _)| name.to_owned())
-            .collect();
+        let imported: Vec<String> = kind.imports(engine).map(|(name, _)| name.to_owned()).collect();
         refuse_imports(&imported)?;
         let exports = Exports::find(&component)?;
         // Lay the memory image out now and not in the first call.
-        component
-            .initialize_copy_on_write_image()
-            .map_err(invalid)?;
-        let instances = Linker::new(engine)
-            .instantiate_pre(&component)
-            .map_err(invalid)?;
+        component.initialize_copy_on_write_image().map_err(invalid)?;
+        let instances = Linker::new(engine).instantiate_pre(&component).map_err(invalid)?;
         Ok(Self {
             information: introduce(engine, &instances, limits)?,
             instances,
             exports,
             imported,
-            exported: kind
-                .exports(engine)
-                .map(|(name, _)| name.to_owned())
-                .collect(),
+            exported: kind.exports(engine).map(|(name, _)| name.to_owned()).collect(),
             precompiled,
         })
     }
@@ -117,34 +107,19 @@ fn ready(engine: &Engine, source: &Source) -> Result<(Component, bool), LoadErro
 
 /// Policy must not ask its host for anything.
 pub(crate) fn refuse_imports(names: &[String]) -> Result<(), LoadError> {
-    if names.is_empty() {
-        Ok(())
-    } else {
-        Err(LoadError::Imports {
-            names: names.to_vec(),
-        })
-    }
+    if names.is_empty() { Ok(()) } else { Err(LoadError::Imports { names: names.to_vec() }) }
 }
 
 /// Check the types of all functions against the contract and ask what the component is. The pool has one place more than
 /// calls may take, so that this never waits for them.
-fn introduce(
-    engine: &Engine,
-    instances: &InstancePre<Bounds>,
-    limits: &Limits,
-) -> Result<Information, LoadError> {
+fn introduce(engine: &Engine, instances: &InstancePre<Bounds>, limits: &Limits) -> Result<Information, LoadError> {
     let mut store = session::bounded_store(engine, limits, 0);
     let failed = |error: wasmtime::Error| LoadError::Refused(session::classify(&error));
     let instance = instances.instantiate(&mut store).map_err(failed)?;
-    let guard = Guard::new(&mut store, &instance).map_err(|error| LoadError::Mismatch {
-        reason: format!("{error:#}"),
-    })?;
-    let information = guard
-        .counterfoil_policy_about()
-        .call_info(&mut store)
-        .map_err(failed)?;
-    sanity::information(&information)
-        .map_err(|what| LoadError::Refused(Refusal::Nonsense { what }))?;
+    let guard =
+        Guard::new(&mut store, &instance).map_err(|error| LoadError::Mismatch { reason: format!("{error:#}") })?;
+    let information = guard.counterfoil_policy_about().call_info(&mut store).map_err(failed)?;
+    sanity::information(&information).map_err(|what| LoadError::Refused(Refusal::Nonsense { what }))?;
     Ok(information)
 }
 
@@ -169,7 +144,5 @@ fn deserialize(engine: &Engine, precompiled: &'static [u8]) -> wasmtime::Result<
 }
 
 pub(crate) fn invalid(error: wasmtime::Error) -> LoadError {
-    LoadError::Invalid {
-        reason: format!("{error:#}"),
-    }
+    LoadError::Invalid { reason: format!("{error:#}") }
 }

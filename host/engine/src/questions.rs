@@ -3,10 +3,9 @@
 use crate::sanity;
 use crate::size::text as optional;
 use crate::types::{
-    Admission, AdmitRequest, AdmitRequestBytes, Call, ChainVerdict, CommandRule, Form, FullVerdict,
-    Hit, Information, Judgement, Mode, Output, ReceiptFile, ReceiptLink, Redacted, RedactedBytes,
-    ResolvedMode, Sealed, SettleRequest, SettleRequestBytes, Settlement, SettlementBytes,
-    SignedEvent, Tail,
+    Admission, AdmitRequest, AdmitRequestBytes, Call, ChainVerdict, CommandRule, Form, FullVerdict, Hit, Information,
+    Judgement, Mode, Output, ReceiptFile, ReceiptLink, Redacted, RedactedBytes, ResolvedMode, Sealed, SettleRequest,
+    SettleRequestBytes, Settlement, SettlementBytes, SignedEvent, Tail,
 };
 use crate::{Engine, Refusal, Session, size};
 
@@ -176,9 +175,5 @@ questions! {
 
 /// Let an input in, or not, before an instance is taken for it.
 pub(crate) fn let_in(size: usize, limit: usize) -> Result<(), Refusal> {
-    if size > limit {
-        Err(Refusal::InputTooLarge { size, limit })
-    } else {
-        Ok(())
-    }
+    if size > limit { Err(Refusal::InputTooLarge { size, limit }) } else { Ok(()) }
 }

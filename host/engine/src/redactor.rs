@@ -29,11 +29,7 @@ impl Redactor {
     /// [`Refusal`]. After any that is not [`Refusal::InputTooLarge`] the rest of the text cannot be had and must be withheld.
     pub fn push(&mut self, piece: &[u8]) -> Result<Vec<u8>, Refusal> {
         let_in(piece.len(), self.session.limits().max_input_bytes)?;
-        self.session.ask(
-            |exports| &exports.redactor_push,
-            (self.handle, piece),
-            piece.len(),
-        )
+        self.session.ask(|exports| &exports.redactor_push, (self.handle, piece), piece.len())
     }
 
     /// End the text and give back the rest. Afterwards `push` and `finish` refuse.
@@ -42,8 +38,7 @@ impl Redactor {
     ///
     /// [`Refusal`]: the rest must be withheld.
     pub fn finish(&mut self) -> Result<Vec<u8>, Refusal> {
-        self.session
-            .ask(|exports| &exports.redactor_finish, (self.handle,), 0)
+        self.session.ask(|exports| &exports.redactor_finish, (self.handle,), 0)
     }
 
     /// Secrets masked up to now, by detector, sorted by id.
@@ -52,9 +47,7 @@ impl Redactor {
     ///
     /// [`Refusal`] when the component fails.
     pub fn secrets(&mut self) -> Result<Vec<Hit>, Refusal> {
-        let answer: Vec<Hit> =
-            self.session
-                .ask_plain(|exports| &exports.redactor_secrets, (self.handle,), 0)?;
+        let answer: Vec<Hit> = self.session.ask_plain(|exports| &exports.redactor_secrets, (self.handle,), 0)?;
         let verdict = sanity::hits(&answer);
         self.session.check(answer, verdict)
     }

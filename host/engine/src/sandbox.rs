@@ -1,8 +1,7 @@
 //! The one place that says how code of the component is compiled and run.
 
 use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig,
-    ResourceLimiter,
+    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, ResourceLimiter,
 };
 
 use crate::{Limits, LoadError};
@@ -73,9 +72,7 @@ fn code() -> Config {
 }
 
 fn engine(config: &Config) -> Result<Engine, LoadError> {
-    Engine::new(config).map_err(|error| LoadError::Sandbox {
-        reason: format!("{error:#}"),
-    })
+    Engine::new(config).map_err(|error| LoadError::Sandbox { reason: format!("{error:#}") })
 }
 
 /// What a store knows of its instance.
@@ -91,30 +88,12 @@ pub(crate) struct Bounds {
 pub(crate) struct OutOfBounds;
 
 impl ResourceLimiter for Bounds {
-    fn memory_growing(
-        &mut self,
-        _: usize,
-        desired: usize,
-        _: Option<usize>,
-    ) -> wasmtime::Result<bool> {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         // An error ends the call at once. The ordinary `false` would let it go on to a panic of its own.
-        if desired > self.memory {
-            Err(OutOfBounds.into())
-        } else {
-            Ok(true)
-        }
+        if desired > self.memory { Err(OutOfBounds.into()) } else { Ok(true) }
     }
 
-    fn table_growing(
-        &mut self,
-        _: usize,
-        desired: usize,
-        _: Option<usize>,
-    ) -> wasmtime::Result<bool> {
-        if desired > TABLE_ENTRIES {
-            Err(OutOfBounds.into())
-        } else {
-            Ok(true)
-        }
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > TABLE_ENTRIES { Err(OutOfBounds.into()) } else { Ok(true) }
     }
 }

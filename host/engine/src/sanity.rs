@@ -4,8 +4,8 @@ use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};
 
 use crate::types::{
-    Admission, Call, Decision, Enforcement, Hit, Information, Judgement, Output, Redacted,
-    RedactedBytes, RedactionReason, Sealed, Settlement, SettlementBytes, SignedEvent, Tail,
+    Admission, Call, Decision, Enforcement, Hit, Information, Judgement, Output, Redacted, RedactedBytes,
+    RedactionReason, Sealed, Settlement, SettlementBytes, SignedEvent, Tail,
 };
 
 /// What an answer is worth: nothing wrong, or what is.
@@ -15,8 +15,7 @@ pub(crate) fn admission(call: &Call, answer: &Admission) -> Verdict {
     judgement(call, &answer.judgement)?;
     hash(&answer.input_hash)?;
     hits(&answer.secrets)?;
-    let blocks = answer.judgement.decision == Decision::Deny
-        && answer.judgement.enforcement == Enforcement::Enforced;
+    let blocks = answer.judgement.decision == Decision::Deny && answer.judgement.enforcement == Enforcement::Enforced;
     match &answer.blocked {
         Some(_) if !blocks => return Err("a call that may run has a result already"),
         None if blocks => return Err("a call that may not run has no result to send instead"),
@@ -40,9 +39,7 @@ pub(crate) fn judgement(call: &Call, answer: &Judgement) -> Verdict {
         return Err("a call was allowed below the mode that it requires");
     }
     match answer.decision {
-        Decision::Allow if !answer.reason.is_empty() => {
-            Err("an allowed call has a reason for denial")
-        }
+        Decision::Allow if !answer.reason.is_empty() => Err("an allowed call has a reason for denial"),
         Decision::Deny if answer.reason.is_empty() => Err("a denied call has no reason"),
         Decision::Allow | Decision::Deny => Ok(()),
     }
@@ -100,22 +97,14 @@ pub(crate) fn redacted_bytes(answer: &RedactedBytes) -> Verdict {
 fn found(secrets: &[Hit], markers: &[Hit], changed: bool) -> Verdict {
     hits(secrets)?;
     hits(markers)?;
-    if !secrets.is_empty() && !changed {
-        Err("secrets were found, but the text stands as it came")
-    } else {
-        Ok(())
-    }
+    if !secrets.is_empty() && !changed { Err("secrets were found, but the text stands as it came") } else { Ok(()) }
 }
 
 pub(crate) fn hits(answer: &[Hit]) -> Verdict {
     if answer.iter().any(|hit| hit.hits == 0 || hit.id.is_empty()) {
         return Err("something was found no times");
     }
-    if answer.is_sorted_by(|first, second| first.id < second.id) {
-        Ok(())
-    } else {
-        Err("finds are not in order")
-    }
+    if answer.is_sorted_by(|first, second| first.id < second.id) { Ok(()) } else { Err("finds are not in order") }
 }
 
 pub(crate) fn sealed(answer: &Sealed) -> Verdict {
@@ -156,11 +145,7 @@ pub(crate) fn signed(asked: usize, answer: &[SignedEvent]) -> Verdict {
 }
 
 pub(crate) fn pieces(asked: usize, answer: &[String]) -> Verdict {
-    if answer.len() == asked.saturating_add(1) {
-        Ok(())
-    } else {
-        Err("pieces are missing")
-    }
+    if answer.len() == asked.saturating_add(1) { Ok(()) } else { Err("pieces are missing") }
 }
 
 pub(crate) fn information(answer: &Information) -> Verdict {
@@ -170,11 +155,7 @@ pub(crate) fn information(answer: &Information) -> Verdict {
 
 /// 64 lower-case hex digits.
 pub(crate) fn hash(text: &str) -> Verdict {
-    if text.len() == 64
-        && text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    {
+    if text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
         Ok(())
     } else {
         Err("a hash is not 64 lower-case hex digits")

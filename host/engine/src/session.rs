@@ -33,34 +33,17 @@ pub struct Session {
 
 impl fmt::Debug for Session {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Session")
-            .field("broken", &self.broken)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Session").field("broken", &self.broken).finish_non_exhaustive()
     }
 }
 
 impl Session {
     /// Start an instance for a question of this size.
-    pub(crate) fn start(
-        inner: &Arc<Inner>,
-        loaded: Arc<Loaded>,
-        input: usize,
-    ) -> Result<Self, Refusal> {
+    pub(crate) fn start(inner: &Arc<Inner>, loaded: Arc<Loaded>, input: usize) -> Result<Self, Refusal> {
         let slot = inner.slots.take(inner.limits.wait)?;
         let mut store = bounded_store(&inner.sandbox, &inner.limits, input);
-        let instance = loaded
-            .instances
-            .instantiate(&mut store)
-            .map_err(|error| report(&error))?;
-        Ok(Self {
-            store,
-            instance,
-            loaded,
-            _slot: slot,
-            inner: Arc::clone(inner),
-            broken: false,
-        })
+        let instance = loaded.instances.instantiate(&mut store).map_err(|error| report(&error))?;
+        Ok(Self { store, instance, loaded, _slot: slot, inner: Arc::clone(inner), broken: false })
     }
 
     /// Put a question whose answer may be an error of the component's own.
@@ -74,8 +57,7 @@ impl Session {
         P: ComponentNamedList + Lower,
         T: Lift + 'static,
     {
-        self.ask_plain::<P, Result<T, Error>>(function, parameters, input)?
-            .map_err(Refusal::Policy)
+        self.ask_plain::<P, Result<T, Error>>(function, parameters, input)?.map_err(Refusal::Policy)
     }
 
     /// Put a question that always has an answer.
@@ -107,11 +89,7 @@ impl Session {
     }
 
     /// Check an answer. An instance that answers nonsense is not asked again.
-    pub(crate) fn check<T>(
-        &mut self,
-        answer: T,
-        verdict: Result<(), &'static str>,
-    ) -> Result<T, Refusal> {
+    pub(crate) fn check<T>(&mut self, answer: T, verdict: Result<(), &'static str>) -> Result<T, Refusal> {
         match verdict {
             Ok(()) => Ok(answer),
             Err(what) => {
@@ -130,8 +108,7 @@ impl Session {
     /// Time and memory for a question of this size. Memory that an instance has already is not taken away.
     fn allow(&mut self, input: usize) {
         let limits = &self.inner.limits;
-        self.store
-            .set_epoch_deadline(ticker::ticks(limits.deadline(input)));
+        self.store.set_epoch_deadline(ticker::ticks(limits.deadline(input)));
         let bounds = self.store.data_mut();
         bounds.memory = bounds.memory.max(limits.memory(input));
     }
@@ -139,12 +116,7 @@ impl Session {
 
 /// A store whose instance has the time and memory that an input of this size may take.
 pub(crate) fn bounded_store(engine: &Engine, limits: &Limits, input: usize) -> Store<Bounds> {
-    let mut store = Store::new(
-        engine,
-        Bounds {
-            memory: limits.memory(input),
-        },
-    );
+    let mut store = Store::new(engine, Bounds { memory: limits.memory(input) });
     store.limiter(|bounds| bounds);
     store.epoch_deadline_trap();
     store.set_epoch_deadline(ticker::ticks(limits.deadline(input)));
@@ -155,11 +127,7 @@ pub(crate) fn bounded_store(engine: &Engine, limits: &Limits, input: usize) -> S
 fn report(error: &wasmtime::Error) -> Refusal {
     let refusal = classify(error);
     // The sandbox's own texts name code and types, never data.
-    tracing::error!(
-        code = refusal.code(),
-        reason = format!("{error:#}"),
-        "policy call failed"
-    );
+    tracing::error!(code = refusal.code(), reason = format!("{error:#}"), "policy call failed");
     refusal
 }
 
@@ -169,16 +137,12 @@ pub(crate) fn classify(error: &wasmtime::Error) -> Refusal {
         return Refusal::MemoryLimit;
     }
     if error.is::<wasmtime::PoolConcurrencyLimitError>() {
-        return Refusal::Busy {
-            waited: std::time::Duration::ZERO,
-        };
+        return Refusal::Busy { waited: std::time::Duration::ZERO };
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => Refusal::Deadline,
         Some(_) => Refusal::Trap,
         // Neither a trap nor one of ours: what came back does not have the form that the contract says.
-        None => Refusal::Nonsense {
-            what: "its form breaks the contract",
-        },
+        None => Refusal::Nonsense { what: "its form breaks the contract" },
     }
 }

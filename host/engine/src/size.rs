@@ -1,9 +1,6 @@
 //! How large the input of a question is: what deadline, memory and the input limit go by.
 
-use crate::types::{
-    AdmitRequest, AdmitRequestBytes, Call, CallFacts, ReceiptFile, SettleRequest,
-    SettleRequestBytes,
-};
+use crate::types::{AdmitRequest, AdmitRequestBytes, Call, CallFacts, ReceiptFile, SettleRequest, SettleRequestBytes};
 
 pub(crate) fn admit(request: &AdmitRequest) -> usize {
     call(&request.call) + request.arguments.len() + text(request.configuration.as_deref())
@@ -32,15 +29,8 @@ fn facts(facts: &CallFacts) -> usize {
         + text(facts.actor_ref_id.as_deref())
         + text(facts.run_id.as_deref())
         + text(facts.extra.as_deref())
-        + facts
-            .judgement
-            .as_ref()
-            .map_or(0, |judgement| judgement.reason.len())
-        + facts
-            .argument_secrets
-            .iter()
-            .map(|hit| hit.id.len())
-            .sum::<usize>()
+        + facts.judgement.as_ref().map_or(0, |judgement| judgement.reason.len())
+        + facts.argument_secrets.iter().map(|hit| hit.id.len()).sum::<usize>()
 }
 
 /// A text that may not be there.
@@ -53,8 +43,5 @@ pub(crate) fn texts(texts: &[String]) -> usize {
 }
 
 pub(crate) fn files(files: &[ReceiptFile]) -> usize {
-    files
-        .iter()
-        .map(|file| file.tool_call.len() + file.content.as_ref().map_or(0, Vec::len))
-        .sum()
+    files.iter().map(|file| file.tool_call.len() + file.content.as_ref().map_or(0, Vec::len)).sum()
 }

@@ -18,10 +18,7 @@ pub(crate) struct Slot(Arc<Slots>);
 
 impl Slots {
     pub(crate) fn new(count: u32) -> Arc<Self> {
-        Arc::new(Self {
-            free: Mutex::new(count),
-            freed: Condvar::new(),
-        })
+        Arc::new(Self { free: Mutex::new(count), freed: Condvar::new() })
     }
 
     /// Take a place, waiting for at most this long.
@@ -30,14 +27,10 @@ impl Slots {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         if *free == 0 {
             let begin = Instant::now();
-            (free, _) = self
-                .freed
-                .wait_timeout_while(free, wait, |free| *free == 0)
-                .unwrap_or_else(PoisonError::into_inner);
+            (free, _) =
+                self.freed.wait_timeout_while(free, wait, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
             if *free == 0 {
-                return Err(Refusal::Busy {
-                    waited: begin.elapsed(),
-                });
+                return Err(Refusal::Busy { waited: begin.elapsed() });
             }
         }
         *free -= 1;

@@ -19,9 +19,7 @@ pub(crate) fn start(engine: &wasmtime::Engine) -> Result<(), LoadError> {
                 std::thread::sleep(TICK);
             }
         })
-        .map_err(|error| LoadError::Sandbox {
-            reason: error.to_string(),
-        })?;
+        .map_err(|error| LoadError::Sandbox { reason: error.to_string() })?;
     Ok(())
 }
 
@@ -29,10 +27,7 @@ pub(crate) fn start(engine: &wasmtime::Engine) -> Result<(), LoadError> {
 pub(crate) fn ticks(time: Duration) -> u64 {
     let whole = time.as_nanos().div_ceil(TICK.as_nanos());
     // The tick that is under way may end at once.
-    u64::try_from(whole)
-        .unwrap_or(u64::MAX / 2)
-        .min(u64::MAX / 2)
-        + 1
+    u64::try_from(whole).unwrap_or(u64::MAX / 2).min(u64::MAX / 2) + 1
 }
 
 #[cfg(test)]

@@ -12,6 +12,6 @@ pub use crate::bindings::exports::counterfoil::policy::receipts::{
 };
 pub use crate::bindings::exports::counterfoil::policy::redaction::{Redacted, RedactedBytes};
 pub use crate::bindings::exports::counterfoil::policy::vocabulary::{
-    ChainState, Decision, Effects, Enforcement, Error, Hit, Mode, PolicyDecision, ReceiptIntegrity,
-    RedactionReason, RunStatus, SideEffect,
+    ChainState, Decision, Effects, Enforcement, Error, Hit, Mode, PolicyDecision, ReceiptIntegrity, RedactionReason,
+    RunStatus, SideEffect,
 };

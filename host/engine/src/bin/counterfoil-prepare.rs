@@ -24,8 +24,8 @@ fn run(arguments: Vec<OsString>) -> Result<(), String> {
         Some(file) => std::fs::read_to_string(file).map_err(|error| about(file, &error))?,
         None => "{}".to_owned(),
     };
-    let prepared = counterfoil_engine::prepare(&component, &configuration)
-        .map_err(|error| about(&order.input, &error))?;
+    let prepared =
+        counterfoil_engine::prepare(&component, &configuration).map_err(|error| about(&order.input, &error))?;
     write(&order.component, &prepared.component)?;
     write(&order.precompiled, &prepared.precompiled)
 }
@@ -51,12 +51,7 @@ impl Order {
             }
         }
         let [input, component, precompiled] = files.try_into().ok()?;
-        Some(Self {
-            input,
-            component,
-            precompiled,
-            configuration,
-        })
+        Some(Self { input, component, precompiled, configuration })
     }
 }
 

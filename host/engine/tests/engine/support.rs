@@ -22,8 +22,7 @@ pub(crate) fn precompiled() -> Vec<u8> {
 
 fn built(name: &str, command: &str) -> Vec<u8> {
     let path = target().join("component").join(name);
-    std::fs::read(&path)
-        .unwrap_or_else(|_| panic!("`{}` is missing, run `{command}` first", path.display()))
+    std::fs::read(&path).unwrap_or_else(|_| panic!("`{}` is missing, run `{command}` first", path.display()))
 }
 
 fn target() -> PathBuf {
@@ -32,10 +31,7 @@ fn target() -> PathBuf {
 
 /// An engine with the component that misbehaves.
 pub(crate) fn hostile_engine(limits: Limits) -> Engine {
-    Engine::builder(Source::Component(hostile()))
-        .limits(limits)
-        .build()
-        .expect("the component fits the contract")
+    Engine::builder(Source::Component(hostile())).limits(limits).build().expect("the component fits the contract")
 }
 
 /// A call of this tool in the mode `safe_edit`.
@@ -43,11 +39,7 @@ pub(crate) fn call(tool: &str) -> Call {
     Call {
         tool: tool.to_owned(),
         command: None,
-        effects: Effects {
-            read_only: true,
-            destructive: false,
-            idempotent: true,
-        },
+        effects: Effects { read_only: true, destructive: false, idempotent: true },
         mode: Mode::SafeEdit,
         dry_run: false,
     }
@@ -55,11 +47,7 @@ pub(crate) fn call(tool: &str) -> Call {
 
 /// What is asked before this tool runs.
 pub(crate) fn admit(tool: &str, arguments: &str) -> AdmitRequest {
-    AdmitRequest {
-        call: call(tool),
-        arguments: arguments.to_owned(),
-        configuration: None,
-    }
+    AdmitRequest { call: call(tool), arguments: arguments.to_owned(), configuration: None }
 }
 
 /// What is asked after this tool ran.
@@ -71,11 +59,7 @@ pub(crate) fn settle(tool: &str, outcome: &str) -> SettleRequest {
             client_id: "tester".to_owned(),
             actor_ref_id: None,
             run_id: Some("run_test".to_owned()),
-            effects: Effects {
-                read_only: true,
-                destructive: false,
-                idempotent: true,
-            },
+            effects: Effects { read_only: true, destructive: false, idempotent: true },
             judgement: None,
             input_hash: None,
             argument_secrets: Vec::new(),
