@@ -7,7 +7,7 @@ mod clouds;
 mod context;
 mod keys;
 mod models;
-mod pem;
+pub(super) mod pem;
 mod services;
 mod sources;
 

@@ -25,6 +25,7 @@ struct KnownChain {
 pub(super) struct Input<'a> {
     bytes: &'a [u8],
     more: bool,
+    whole: bool,
     beyond: Cell<bool>,
     // For each set the last run that was walked, from … to. Candidates within one run share its end, so a run is walked
     // once however many candidates are in it.
@@ -35,10 +36,21 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    pub(super) fn new(bytes: &'a [u8], more: bool) -> Self {
+    /// A whole text.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self::with(bytes, false, true)
+    }
+
+    /// A piece of a text that arrives bit by bit, and whether more is to come.
+    pub(super) fn piece(bytes: &'a [u8], more: bool) -> Self {
+        Self::with(bytes, more, false)
+    }
+
+    fn with(bytes: &'a [u8], more: bool, whole: bool) -> Self {
         Self {
             bytes,
             more,
+            whole,
             beyond: Cell::new(false),
             runs: [const { Cell::new((0, 0)) }; SETS],
             chain: Cell::new(None),
@@ -49,6 +61,11 @@ impl<'a> Input<'a> {
 
     pub(super) const fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Whether the text is there from its first byte to its last, so that a look back may go far.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.whole
     }
 
     fn step(&self, _count: usize) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Redacted;
+use super::detectors;
 use super::engine::{self, Find};
 use super::mask::Mask;
 use super::text::Counts;
@@ -23,6 +24,17 @@ pub(crate) struct Pass<'j> {
     strings: usize,
     /// The strings with secrets, by number.
     found: Vec<(usize, Text, Vec<Find>)>,
+    block: Block,
+}
+
+/// A private key whose lines are strings of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Block {
+    Closed,
+    /// The last string began one.
+    Begun,
+    /// The last string was a line of one.
+    Inside,
 }
 
 impl<'j> Pass<'j> {
@@ -34,6 +46,7 @@ impl<'j> Pass<'j> {
             markers: markers::Counts::default(),
             strings: 0,
             found: Vec::new(),
+            block: Block::Closed,
         }
     }
 
@@ -42,11 +55,21 @@ impl<'j> Pass<'j> {
         if let Token::Key(text) | Token::String(text) = token {
             let value = text.value(self.json);
             self.markers.scan(&value);
-            let finds = engine::finds(value.as_bytes(), self.mask);
+            let mut finds = engine::finds(value.as_bytes(), self.mask);
+            if self.block != Block::Closed && detectors::pem::is_body_line(&value, self.block == Block::Begun) {
+                self.block = Block::Inside;
+                finds = engine::whole(&value, "pem_private_key");
+            } else if matches!(token, Token::String(_)) && detectors::pem::opens_block(&value) {
+                self.block = Block::Begun;
+            } else {
+                self.block = Block::Closed;
+            }
             if !finds.is_empty() {
                 self.found.push((self.strings, text, finds));
             }
             self.strings += 1;
+        } else {
+            self.block = Block::Closed;
         }
     }
 

@@ -32,7 +32,7 @@ pub enum Set {
     Unreserved,
     /// `A-Z a-z 0-9 - _ % + /`: a token that may be percent-encoded.
     Percent,
-    /// `A-Z a-z 0-9 + / = _ - ,`: comma separated base64.
+    /// `A-Z a-z 0-9 + / = _ - , %`: comma separated base64, perhaps percent-encoded.
     Base64List,
     /// `=`.
     Pad,
@@ -59,7 +59,7 @@ impl Set {
             Self::Bearer => alnum || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/'),
             Self::Unreserved => alnum || matches!(byte, b'-' | b'.' | b'_' | b'~'),
             Self::Percent => alnum || matches!(byte, b'-' | b'_' | b'%' | b'+' | b'/'),
-            Self::Base64List => alnum || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b','),
+            Self::Base64List => alnum || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b',' | b'%'),
             Self::Pad => byte == b'=',
         }
     }

@@ -140,7 +140,7 @@ impl Redactor {
     /// Search what is there and give out what is settled; everything when there is no more to come.
     fn give(&mut self, more: bool) -> String {
         let bytes = self.buffer.as_bytes();
-        let input = Input::new(bytes, more);
+        let input = Input::piece(bytes, more);
         let mut finds = Vec::new();
         let mut open: Option<(usize, &'static str)> = None;
         engine::search(&input, self.out, |seen| match seen {
@@ -192,7 +192,7 @@ impl Redactor {
 
     /// Mask a candidate that grew too long, and all that follows as far as it may belong to it.
     fn give_up(&mut self, start: usize, id: &'static str) -> String {
-        let input = Input::new(self.buffer.as_bytes(), false);
+        let input = Input::piece(self.buffer.as_bytes(), false);
         let mut finds = Vec::new();
         engine::search(&input, self.out, |seen| {
             if let Seen::Find(find) = seen

@@ -42,7 +42,7 @@ pub(super) const TABLE: &[Detector] = &[
         provider: "AWS",
         tier: 1,
         rules: &[
-            token("ABSK", &[Run(Base64, 109), Run(Pad, 0)], all_kinds),
+            token("ABSKQmVkcm9ja0FQSUtleS", &[Run(Base64, 60), Run(Pad, 0)], any),
             token("bedrock-api-key-", &[Run(Base64, 40), Run(Pad, 0)], any),
         ],
     },

@@ -11,7 +11,10 @@ pub(super) const TABLE: &[Detector] = &[
         id: "pem_private_key",
         provider: "RFC 7468",
         tier: 1,
-        rules: &[own(Anchor::Exact("-----BEGIN "), super::pem::private_key)],
+        rules: &[
+            own(Anchor::Exact("-----BEGIN "), super::pem::private_key),
+            own(Anchor::Exact("-----END "), super::pem::headless),
+        ],
     },
     Detector {
         id: "pgp_private_key",

@@ -2,6 +2,7 @@
 
 use super::Extent;
 use crate::redact::input::Input;
+use crate::redact::sets::Set::{Base64, Pad};
 
 /// Signs that the label of a block may have.
 const LABEL: usize = 64;
@@ -9,17 +10,60 @@ const LABEL: usize = 64;
 /// A private key with its body, or the bare line that begins one and names its kind.
 pub(super) fn private_key(input: &Input<'_>, at: usize) -> Option<Extent> {
     let label = at + "-----BEGIN ".len();
-    let length = (0..LABEL).take_while(|offset| matches!(input.at(label + offset), Some(b'A'..=b'Z' | b' '))).count();
-    let dashes = label + length;
-    if !input.has(dashes, b"-----") || !input.slice(label, dashes).ends_with(b"PRIVATE KEY") {
+    let begin = after_label(input, label)?;
+    if let Some(end) = body(input, begin) {
+        return Some((at, end));
+    }
+    // Without a body it is no key, but the baseline masks the line when it names a kind. A constant of a program that
+    // looks for keys stays.
+    let named = begin - label > "PRIVATE KEY-----".len();
+    let quote = input.before(at).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+    let constant = quote.is_some() && input.at(begin) == quote;
+    (named && !constant).then_some((at, begin))
+}
+
+/// A body in lines of one length before the end mark of a private key, when no line begins it; the anchor is at the
+/// mark. Looks back without bound, so only in whole texts.
+pub(super) fn headless(input: &Input<'_>, at: usize) -> Option<Extent> {
+    if !input.is_whole() {
         return None;
     }
-    let begin = dashes + 5;
-    match body(input, begin) {
-        Some(end) => Some((at, end)),
-        // Without a body it is no key, but the baseline masks the line when it names a kind.
-        None => (length > "PRIVATE KEY".len()).then_some((at, begin)),
+    let end = after_label(input, at + "-----END ".len())?;
+    let bytes = input.slice(0, at);
+    let inside = |byte: &u8| {
+        Base64.contains(*byte) || matches!(byte, b'=' | b'\r' | b'\n' | b' ' | b'\t' | b'\\' | b'"' | b'\'' | b',' | b'>')
+    };
+    let start = at - bytes.iter().rev().take_while(|byte| inside(byte)).count();
+    // The first line of a body is full: everything before it on its line and above is something else.
+    let mut line = start;
+    for part in bytes.get(start..)?.split_inclusive(|byte| !Base64.contains(*byte)) {
+        let length = part.iter().take_while(|byte| Base64.contains(**byte)).count();
+        if length >= 60 {
+            return Some((line, end));
+        }
+        line += part.len();
     }
+    None
+}
+
+/// Where the line ends whose label begins at `label`, if it is one of a private key.
+fn after_label(input: &Input<'_>, label: usize) -> Option<usize> {
+    let length = (0..LABEL).take_while(|offset| matches!(input.at(label + offset), Some(b'A'..=b'Z' | b' '))).count();
+    let dashes = label + length;
+    (input.has(dashes, b"-----") && input.slice(label, dashes).ends_with(b"PRIVATE KEY")).then_some(dashes + 5)
+}
+
+/// Whether the text ends in a line that begins a private key, with nothing behind it.
+pub(in crate::redact) fn opens_block(text: &str) -> bool {
+    let line = text.trim_end().lines().next_back().unwrap_or_default();
+    line.len() < 120 && line.contains("-----BEGIN ") && line.ends_with("PRIVATE KEY-----")
+}
+
+/// Whether a text is one line of a body and nothing else. The first line is long.
+pub(in crate::redact) fn is_body_line(text: &str, first: bool) -> bool {
+    let line = text.trim();
+    let inside = line.bytes().all(|byte| Base64.contains(byte) || byte == b'=');
+    inside && line.len() >= if first { 32 } else { 1 }
 }
 
 /// The same for OpenPGP.
@@ -61,7 +105,7 @@ fn body(input: &Input<'_>, from: usize) -> Option<usize> {
         return None;
     }
     let mark = separators(input, at);
-    Some(end_mark(input, mark).or(end)?)
+    end_mark(input, mark).or(end)
 }
 
 /// Skip blanks, line ends real and spelled, quotes and commas between lines.
@@ -92,7 +136,6 @@ fn escape(input: &Input<'_>, at: usize) -> Option<usize> {
 
 /// The end of a run of base64 with its padding.
 fn base64_end(input: &Input<'_>, from: usize) -> usize {
-    use crate::redact::sets::Set::{Base64, Pad};
     // OpenPGP's checksum has a line of its own that begins with `=`.
     let from = input.run(Pad, from).max(from);
     input.run(Pad, input.run(Base64, from))

@@ -2,7 +2,7 @@
 
 use super::Part::{Dotted, Run, Text};
 use super::{Anchor, Detector, Extent, own, token};
-use crate::redact::check::{all_kinds, any, as_roam, mixed};
+use crate::redact::check::{all_kinds, any, as_roam, digit, mixed};
 use crate::redact::input::Input;
 use crate::redact::sets::Set::{Alnum, AlnumUnderscore, Base64, Hex, Pad, Word, WordDot};
 
@@ -65,6 +65,7 @@ pub(super) const TABLE: &[Detector] = &[
         tier: 2,
         rules: &[token("cio", &[Run(Alnum, 32)], all_kinds)],
     },
+    Detector { id: "nuget_key", provider: "NuGet", tier: 2, rules: &[token("oy2", &[Run(Alnum, 43)], nuget)] },
     Detector {
         id: "docker_hub_token",
         provider: "Docker",
@@ -154,6 +155,11 @@ fn github_pat_fine_grained(input: &Input<'_>, at: usize) -> Option<Extent> {
         let _more = input.at(body + 4 * 91);
     }
     (count >= 80).then(|| (at, input.run(AlnumUnderscore, body + length)))
+}
+
+/// 43 signs of lower-case base32.
+fn nuget(body: &[u8]) -> bool {
+    body.len() == 43 && body.iter().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7')) && digit(body)
 }
 
 fn any_filler(input: &Input<'_>, from: usize, to: usize) -> bool {
