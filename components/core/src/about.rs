@@ -13,7 +13,7 @@ use crate::redact;
 pub fn catalogue() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
-        let mut detectors: Vec<_> = redact::detectors::all().collect();
+        let mut detectors: Vec<_> = redact::all().collect();
         detectors.sort_by_key(|detector| detector.id);
         let mut out = String::from("{\"detectors\":[");
         for (at, detector) in detectors.iter().enumerate() {
@@ -43,7 +43,8 @@ pub fn catalogue() -> &'static str {
 pub fn rules_digest() -> &'static str {
     static DIGEST: OnceLock<String> = OnceLock::new();
     DIGEST.get_or_init(|| {
-        let text = format!("{}\n{}\n{}", env!("CARGO_PKG_VERSION"), catalogue(), gate::roam_lists_text());
+        let mut text = format!("{}\n{}\n", env!("CARGO_PKG_VERSION"), catalogue());
+        gate::roam_lists_text(&mut text);
         sha256_hex(text.as_bytes())
     })
 }

@@ -116,7 +116,7 @@ pub fn run(formats: &impl Formats, tests: &Path) -> (usize, Vec<String>) {
 }
 
 /// What happened so far.
-struct Report {
+pub(super) struct Report {
     agreed: usize,
     failures: Vec<String>,
     /// By set and case, the answer expected instead.
@@ -124,7 +124,7 @@ struct Report {
 }
 
 impl Report {
-    fn new(exceptions: &Value) -> Self {
+    pub(super) fn new(exceptions: &Value) -> Self {
         let entries = exceptions.as_array().expect("the exceptions are a list").iter();
         let exceptions = entries.map(|entry| {
             assert!(!text(entry, "reason").is_empty(), "an exception must have a reason: {entry}");
@@ -134,7 +134,7 @@ impl Report {
     }
 
     /// A case's answer and what roam-code answers, both in a few words.
-    fn compare(&mut self, set: &str, case: &str, ours: &str, theirs: &str) {
+    pub(super) fn compare(&mut self, set: &str, case: &str, ours: &str, theirs: &str) {
         let agrees = ours == theirs;
         match self.exceptions.remove(&(set.to_owned(), case.to_owned())) {
             None if agrees => self.agreed += 1,
@@ -145,7 +145,7 @@ impl Report {
         }
     }
 
-    fn finish(mut self) -> (usize, Vec<String>) {
+    pub(super) fn finish(mut self) -> (usize, Vec<String>) {
         let unused = self.exceptions.keys().map(|(set, case)| format!("{set}: {case}: an exception without a case"));
         self.failures.extend(unused);
         (self.agreed, self.failures)
@@ -236,15 +236,15 @@ fn shown(answer: Result<String, Refused>) -> String {
     answer.unwrap_or_else(|(code, _)| code)
 }
 
-fn cases(vectors: &Value) -> &[Value] {
+pub(super) fn cases(vectors: &Value) -> &[Value] {
     vectors["cases"].as_array().expect("cases are a list")
 }
 
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap_or_else(|| panic!("`{name}` is missing in {value}"))
 }
 
-fn read_json(path: &Path) -> Value {
+pub(super) fn read_json(path: &Path) -> Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
