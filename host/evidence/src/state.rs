@@ -112,6 +112,7 @@ impl StateDir {
             Some(folder) => folder,
             None => {
                 fs::create_dir_all(&self.path).map_err(|error| EvidenceError::io("create", &self.path, error))?;
+                Folder::open(self.root())?.sync()?;
                 self.open()?
             }
         };

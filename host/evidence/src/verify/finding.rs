@@ -70,6 +70,8 @@ codes! {
     SignaturesStripped => "signatures_stripped", Tampering;
     /// A line is no event.
     UnreadableLine => "unreadable_line", Tampering;
+    /// The last line is no event and has no line end: a crash that was not yet recovered, or a cut.
+    LineCut => "line_cut", Doubt;
     /// A line is no event, and a signed event says that it was cut by a crash.
     RecoveredLine => "recovered_line", Note;
     /// A line is not spelled as its writer spells it: duplicate members, other blanks, other order.

@@ -17,12 +17,18 @@ pub fn check(ledger: &[u8], authority: &dyn ChainAuthority, findings: &mut Vec<F
             Some(event) => check_event(line, event, place, authority, findings),
             None => {
                 let next = parsed.get(index + 1).and_then(Option::as_ref);
-                findings.push(if next.is_some_and(|next| accounts_for(next, line)) {
-                    Finding::new(FindingCode::RecoveredLine, "a line was cut by a crash, as the event after it says")
-                        .at(place)
+                let last = index + 1 == lines.len();
+                let (code, message) = if next.is_some_and(|next| accounts_for(next, line)) {
+                    (FindingCode::RecoveredLine, "a line was cut by a crash, as the event after it says")
+                } else if last && !ledger.ends_with(b"\n") {
+                    (
+                        FindingCode::LineCut,
+                        "the last line is cut: a crash that was not yet recovered, or somebody cut it",
+                    )
                 } else {
-                    Finding::new(FindingCode::UnreadableLine, "the line is no event").at(place)
-                });
+                    (FindingCode::UnreadableLine, "the line is no event")
+                };
+                findings.push(Finding::new(code, message).at(place));
             }
         }
     }

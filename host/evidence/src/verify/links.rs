@@ -19,8 +19,15 @@ pub struct Links {
     pub verified: u64,
 }
 
-/// Checks every link and everything in the run's receipt folder.
-pub fn check(state: &StateDir, run: &RunId, ledger: &[u8], ours: bool, findings: &mut Vec<Finding>) -> Links {
+/// Checks every link and everything in the run's receipt folder. `promised` are the calls that the journal names, if the run
+/// is ours.
+pub fn check(
+    state: &StateDir,
+    run: &RunId,
+    ledger: &[u8],
+    promised: Option<&HashSet<String>>,
+    findings: &mut Vec<Finding>,
+) -> Links {
     let receipts = match Receipts::open(state, run) {
         Ok(receipts) => receipts,
         Err(error) => {
@@ -36,7 +43,7 @@ pub fn check(state: &StateDir, run: &RunId, ledger: &[u8], ours: bool, findings:
             checker.check_link(&event, place);
         }
     }
-    let unlinked = checker.check_folder(ours);
+    let unlinked = checker.check_folder(promised);
     let integrity = checker.integrity(unlinked);
     findings.append(&mut checker.findings);
     Links { integrity, verified: checker.verified }
@@ -113,7 +120,7 @@ impl Checker<'_> {
     }
 
     /// Looks for what no event links. Whether there is any.
-    fn check_folder(&mut self, ours: bool) -> bool {
+    fn check_folder(&mut self, promised: Option<&HashSet<String>>) -> bool {
         let names = match self.receipts.names() {
             Ok(names) => names,
             Err(error) => {
@@ -126,15 +133,21 @@ impl Checker<'_> {
             let path = format!("{RECEIPTS_FOLDER}/{}/{name}", self.run);
             match name.strip_suffix(".json") {
                 Some(tool_call) if self.linked.contains(tool_call) => {}
-                Some(_) => {
+                Some(tool_call) => {
                     unlinked = true;
-                    let (code, message) = if ours {
-                        (
+                    let (code, message) = match promised {
+                        // A crash between receipt and event looks like this until it is recovered.
+                        Some(promised) if promised.contains(tool_call) => {
+                            (FindingCode::ReceiptUnlinked, "no event links the receipt, but the journal promises one")
+                        }
+                        Some(_) => (
                             FindingCode::ReceiptLinkLost,
                             "no event links the receipt; its event was taken out of the ledger, or the receipt was put there",
-                        )
-                    } else {
-                        (FindingCode::ReceiptUnlinked, "no event links the receipt, so nothing says that it is genuine")
+                        ),
+                        None => (
+                            FindingCode::ReceiptUnlinked,
+                            "no event links the receipt, so nothing says that it is genuine",
+                        ),
                     };
                     self.findings.push(Finding::new(code, message).on(path));
                 }

@@ -37,17 +37,21 @@ pub fn compare_with_meta(run: &RunId, meta: &RunMeta, ledger: &[u8], findings: &
     }
 }
 
-/// What the journal promises, if the run has one.
-pub fn compare_with_journal(run: &RunId, journal: Option<&[u8]>, ledger: &[u8], findings: &mut Vec<Finding>) {
-    let (entries, _) = journal::parse(journal.unwrap_or_default());
-    if entries.is_empty() {
+/// The calls that a journal names.
+pub fn calls(journal: &[u8]) -> HashSet<String> {
+    journal::parse(journal).0.into_iter().map(|entry| entry.tool_call).collect()
+}
+
+/// What the journal promises against what is there.
+pub fn compare_with_journal(run: &RunId, promised: &HashSet<String>, ledger: &[u8], findings: &mut Vec<Finding>) {
+    if promised.is_empty() {
         return;
     }
     let linked: HashSet<String> = events::lines(ledger)
         .filter_map(|line| std::str::from_utf8(line).ok().and_then(events::Link::parse))
         .map(|link| link.tool_call)
         .collect();
-    let ahead = entries.iter().filter(|entry| !linked.contains(&entry.tool_call)).count();
+    let ahead = promised.difference(&linked).count();
     if ahead > 0 {
         let message = format!(
             "the journal promises {ahead} events that the ledger does not hold: a crash that was not yet recovered, or a ledger that was cut"

@@ -141,15 +141,17 @@ impl Judge<'_> {
                 Vec::new()
             }
         };
-        let promised = self.promised();
+        let promised = self.promised().map(|journal| promises::calls(&journal));
         let chain = self.chain(&ledger);
         // Where nothing is signed, a place or a spelling says nothing more.
         if chain.state != State::Unsigned {
             lines::check(&ledger, self.authority, &mut self.findings);
         }
         promises::compare_with_meta(&self.id, &self.meta, &ledger, &mut self.findings);
-        promises::compare_with_journal(&self.id, promised.as_deref(), &ledger, &mut self.findings);
-        let links = links::check(self.state, &self.id, &ledger, promised.is_some(), &mut self.findings);
+        if let Some(promised) = &promised {
+            promises::compare_with_journal(&self.id, promised, &ledger, &mut self.findings);
+        }
+        let links = links::check(self.state, &self.id, &ledger, promised.as_ref(), &mut self.findings);
         drop(lock);
         self.conclude(chain, &links)
     }

@@ -54,6 +54,8 @@ fn nothing_acknowledged_is_lost_and_nothing_doubled_wherever_the_process_dies() 
         let bench = Bench::new();
         let (id, entries, acknowledged) = die(&bench, step, done);
         assert!(!acknowledged, "{step:?} {done:?}");
+        let unrecovered = bench.strict(&id);
+        assert!(unrecovered.exit_code() <= 1, "a crash is no tampering: {unrecovered:#?}");
         recover_one(&bench);
         let expected = if promised { 3 } else { 2 };
         let calls: Vec<String> = entries.iter().take(expected).map(|entry| entry.tool_call.clone()).collect();
