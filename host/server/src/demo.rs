@@ -41,7 +41,13 @@ pub fn run(args: DemoArgs, component: Option<PathBuf>, say: Say<'_>) -> anyhow::
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the runtime")?;
     let mut tour = Tour { say, number: 0, failed: 0 };
-    runtime.block_on(steps::all(&mut tour, folder.path(), component))?;
+    runtime.block_on(async {
+        tokio::select! {
+            toured = steps::all(&mut tour, folder.path(), component) => toured,
+            // Ending here, and not by the signal, takes the folder away.
+            _ = tokio::signal::ctrl_c() => Err(anyhow::anyhow!("the tour was interrupted")),
+        }
+    })?;
     if folder.kept {
         tour.note(&format!("the evidence is in {}", folder.path().display()))?;
     }

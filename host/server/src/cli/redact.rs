@@ -38,7 +38,7 @@ pub enum Format {
   counterfoil redact --format json --report found.json answer.json > clean.json
   echo '{\"id\": 1, \"input\": {\"key\": \"…\"}}' | counterfoil redact --jsonl")]
 pub struct RedactArgs {
-    /// The file to clean; standard input without it
+    /// The file to clean; standard input without it, or as `-`
     #[arg(value_name = "FILE", conflicts_with = "jsonl")]
     file: Option<PathBuf>,
     /// Answer each JSON line `{"id", "input"}` with one `{"id", "output", "redactions", …}`
@@ -75,8 +75,8 @@ pub fn run(args: RedactArgs, globals: &Globals) -> anyhow::Result<Status> {
         return Ok(Status::Fine);
     }
     let input: Box<dyn Read> = match &args.file {
-        Some(path) => Box::new(open(path)?),
-        None => Box::new(io::stdin().lock()),
+        Some(path) if path.as_path() != Path::new("-") => Box::new(open(path)?),
+        _ => Box::new(io::stdin().lock()),
     };
     // The report's file is made first: a report that cannot be written is noticed before anything was printed.
     let report = args.report.as_deref().map(create).transpose()?;

@@ -109,7 +109,7 @@ fn start(agent: String, globals: &Globals) -> anyhow::Result<()> {
 }
 
 fn end(run: &str, status: RunStatus, globals: &Globals) -> anyhow::Result<()> {
-    let meta = runs::end(&globals.state()?, run, status)?;
+    let meta = runs::end(&globals.state()?, run, status, &globals.authority()?)?;
     if globals.json() {
         return print::json(meta.members());
     }

@@ -104,37 +104,36 @@ impl<W: Write> Cleaner<'_, W> {
 
     /// Clean what is at hand as far as its shape is known.
     fn look(&mut self, ended: bool) -> anyhow::Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        let mut rest = pending.as_slice();
         loop {
-            match shape(&self.pending, ended) {
+            match shape(rest, ended) {
                 Shape::Value(length) => {
-                    let rest = self.pending.split_off(length);
-                    let value = std::mem::replace(&mut self.pending, rest);
-                    self.state = State::Open { checked: 0 };
-                    self.depth = Depth::default();
-                    self.depth.advance(&self.pending);
-                    if let Err(error) = self.json(&value) {
+                    let (value, next) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+                    match self.json(value) {
+                        Ok(()) => rest = next,
                         // What policy does not take as JSON, such as half a surrogate pair, is cleaned as text.
-                        if error.downcast_ref::<Refusal>().is_none() {
-                            return Err(error);
-                        }
-                        let rest = std::mem::replace(&mut self.pending, value);
-                        self.pending.extend_from_slice(&rest);
-                        return self.turn_to_text();
+                        Err(error) if error.downcast_ref::<Refusal>().is_some() => return self.turn_to_text(rest),
+                        Err(error) => return Err(error),
                     }
                 }
-                Shape::Beginning if !ended && self.pending.len() <= DOCUMENT_LIMIT => {
-                    self.state = State::Open { checked: self.pending.len() };
+                Shape::Beginning if !ended && rest.len() <= DOCUMENT_LIMIT => {
+                    self.state = State::Open { checked: rest.len() };
+                    if rest.len() < pending.len() {
+                        self.depth = Depth::default();
+                        self.depth.advance(rest);
+                    }
+                    self.pending = if rest.len() < pending.len() { rest.to_vec() } else { pending };
                     return Ok(());
                 }
-                Shape::Beginning | Shape::NotJson => return self.turn_to_text(),
+                Shape::Beginning | Shape::NotJson => return self.turn_to_text(rest),
             }
         }
     }
 
     /// From here on the input is text.
-    fn turn_to_text(&mut self) -> anyhow::Result<()> {
+    fn turn_to_text(&mut self, text: &[u8]) -> anyhow::Result<()> {
         self.state = State::Text(None);
-        let text = std::mem::take(&mut self.pending);
         text.chunks(BLOCK).try_for_each(|piece| self.text(piece))
     }
 
@@ -216,14 +215,12 @@ impl Depth {
 /// What the bytes are. A value is followed by a line end, or by the end of the input: `1` may still become `12`, and
 /// `[1]: note` is text. The value's length takes in the blanks before it and the line end.
 fn shape(bytes: &[u8], ended: bool) -> Shape {
-    let start = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let start = blanks(bytes);
     match bytes.get(start) {
-        None if ended && start > 0 => return Shape::NotJson,
-        None => {
-            return if ended { Shape::NotJson } else { Shape::Beginning };
-        }
-        // A bare word or number is as well a word of a text, and its cleaning is the same.
+        None if ended || start > BLOCK => return Shape::NotJson,
+        None => return Shape::Beginning,
         Some(b'{' | b'[') => {}
+        // A bare word or number is as well a word of a text, and its cleaning is the same.
         Some(_) => return Shape::NotJson,
     }
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
@@ -234,14 +231,19 @@ fn shape(bytes: &[u8], ended: bool) -> Shape {
             let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
             match rest.get(blanks) {
                 Some(b'\n') => Shape::Value(end.saturating_add(blanks).saturating_add(1)),
-                Some(_) => Shape::NotJson,
                 None if ended => Shape::Value(bytes.len()),
-                None => Shape::Beginning,
+                None if blanks <= BLOCK => Shape::Beginning,
+                _ => Shape::NotJson,
             }
         }
         Some(Err(error)) if error.is_eof() => Shape::Beginning,
         _ => Shape::NotJson,
     }
+}
+
+/// How many bytes at the start are blanks of JSON.
+fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count()
 }
 
 #[cfg(test)]
