@@ -18,6 +18,8 @@ mod mask;
 mod sets;
 mod stream;
 mod text;
+#[cfg(test)]
+mod tests;
 mod values;
 
 use std::borrow::Cow;

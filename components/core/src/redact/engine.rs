@@ -13,6 +13,8 @@ pub(super) struct Find {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) id: &'static str,
+    /// Where the text begins that was needed to find it: its anchor may stand before it.
+    pub(super) from: usize,
     /// Place of the detector in the tables: of equal finds the first one names it.
     rank: usize,
 }
@@ -20,7 +22,7 @@ pub(super) struct Find {
 impl Find {
     /// The same kind of secret at another place.
     pub(super) const fn moved(self, start: usize, end: usize) -> Self {
-        Self { start, end, ..self }
+        Self { start, end, from: start, ..self }
     }
 }
 
@@ -110,7 +112,7 @@ fn look(input: &Input<'_>, at: usize, candidate: &Candidate, found: &mut impl Fn
     if input.take_beyond() {
         found(Seen::Open { start: extent.map_or(at, |(start, _)| start.min(at)), id: candidate.id });
     } else if let Some((start, end)) = extent {
-        found(Seen::Find(Find { start, end, id: candidate.id, rank: candidate.rank }));
+        found(Seen::Find(Find { start, end, id: candidate.id, from: start.min(at), rank: candidate.rank }));
     }
 }
 
@@ -130,7 +132,7 @@ pub(super) enum Seen {
 /// A text that is a secret from its first byte to its last.
 pub(super) fn whole(text: &str, id: &str) -> Vec<Find> {
     let detector = detectors::all().enumerate().find(|(_, detector)| detector.id == id);
-    let find = detector.map(|(rank, detector)| Find { start: 0, end: text.len(), id: detector.id, rank });
+    let find = detector.map(|(rank, detector)| Find { start: 0, end: text.len(), id: detector.id, from: 0, rank });
     find.into_iter().collect()
 }
 
@@ -151,10 +153,10 @@ pub(super) fn finds(text: &[u8], mask: &Mask) -> Vec<Find> {
 pub(super) fn resolve(text: &[u8], mask: &Mask, finds: &mut Vec<Find>) {
     finds.retain(|find| !text.get(find.start..find.end).is_some_and(|text| mask.is(text)));
     finds.sort_by_key(|find| (find.start, Reverse(find.end), find.rank));
-    let mut longest = 0;
+    let mut longest = finds.first().map_or(0, |first| first.end - first.start);
     finds.dedup_by(|next, kept| {
         let length = next.end - next.start;
-        if longest == 0 || next.start >= kept.end {
+        if next.start >= kept.end {
             longest = length;
             return false;
         }
@@ -163,6 +165,7 @@ pub(super) fn resolve(text: &[u8], mask: &Mask, finds: &mut Vec<Find>) {
             (kept.id, kept.rank) = (next.id, next.rank);
         }
         kept.end = kept.end.max(next.end);
+        kept.from = kept.from.min(next.from);
         true
     });
 }

@@ -156,8 +156,11 @@ impl Redactor {
         if more {
             let tail = settled.saturating_sub(TAIL);
             settled = open.map_or(tail, |(start, _)| tail.min(start.saturating_sub(TAIL)));
-            if let Some(find) = finds.iter().find(|find| find.start < settled && settled < find.end) {
-                settled = find.start;
+            // Not between a find and its anchor, nor inside a find.
+            for find in finds.iter().rev() {
+                if find.from < settled && settled < find.end {
+                    settled = find.from;
+                }
             }
             settled = settled.max(self.out);
             while !self.buffer.is_char_boundary(settled) {

@@ -46,10 +46,12 @@ impl Values {
             let value = value.as_bytes().get(hit.len()..).unwrap_or_default();
             let rest = bytes.get(hit.end()..).unwrap_or_default();
             let same = value.iter().zip(rest).take_while(|(a, b)| a == b).count();
-            // Nothing of the word it stands in is left behind it, so that no new token begins there.
-            let end = hit.end() + same;
-            let word = bytes.get(end..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-            let mut end = end + word;
+            // Nothing of the word it ends in is left behind it, so that no new token begins there.
+            let mut end = hit.end() + same;
+            let word = |byte: &u8| byte.is_ascii_alphanumeric();
+            if end.checked_sub(1).and_then(|last| bytes.get(last)).is_some_and(word) {
+                end += bytes.get(end..).unwrap_or_default().iter().take_while(|byte| word(byte)).count();
+            }
             while !text.is_char_boundary(end) {
                 end += 1;
             }

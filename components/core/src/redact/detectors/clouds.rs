@@ -205,13 +205,12 @@ fn aws_key_id(input: &Input<'_>, at: usize) -> Option<Extent> {
     (fits && whole && input.begins(at) && as_roam(input.sample(body, end))).then_some((at, end))
 }
 
-/// Three signs, a digit, `Q~` and 31 to 34 signs; the anchor is at the digit.
+/// Three signs, a digit, `Q~` and 31 signs or more; the anchor is at the digit.
 fn azure_ad(input: &Input<'_>, at: usize) -> Option<Extent> {
     let start = at.checked_sub(3)?;
     let head = input.slice(start, at).iter().all(|byte| Unreserved.contains(*byte));
     let end = input.without_full_stop(at + 3, input.run(Unreserved, at + 3));
-    let length = end - (at + 3);
-    let plausible = head && (31..=40).contains(&length) && !input.before(start).is_some_and(|byte| Alnum.contains(byte));
+    let plausible = head && end - (at + 3) >= 31 && !input.before(start).is_some_and(|byte| Alnum.contains(byte));
     (plausible && any(input.sample(start, end))).then_some((start, end))
 }
 

@@ -118,15 +118,24 @@ fn url_password(input: &Input<'_>, at: usize) -> Option<Extent> {
     let from = at + "://".len();
     let mut colon = None;
     let mut last = None;
+    // A mask in place of the user may hold a colon; one in a bracket counts only when there is no other.
+    let mut bracket = None;
+    let mut bracketed = false;
     for place in from..from + USERINFO {
         match input.at(place) {
+            Some(b':') if colon.is_none() && bracketed => bracket = bracket.or(Some(place)),
             Some(b':') if colon.is_none() => colon = Some(place),
+            Some(b'[' | b'(' | b'{') => bracketed = true,
+            Some(b']' | b')' | b'}') => {
+                bracketed = false;
+                bracket = None;
+            }
             Some(b'@') => last = Some(place),
             Some(b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`' | b'|' | b' ' | 0..=0x1f) | None => break,
             Some(_) => {}
         }
     }
-    let (password, end) = (colon? + 1, last?);
+    let (password, end) = (colon.or(bracket)? + 1, last?);
     if end <= password {
         return None;
     }

@@ -80,6 +80,7 @@ fn body(input: &Input<'_>, from: usize) -> Option<usize> {
     let mut at = from;
     let mut end = None;
     let mut signs = 0;
+    let mut last = false;
     loop {
         at = separators(input, at);
         let line = base64_end(input, at);
@@ -94,8 +95,12 @@ fn body(input: &Input<'_>, from: usize) -> Option<usize> {
             continue;
         }
         // A word of prose is no line of a key: those are long, but for the last one.
-        if length < 16 && (signs == 0 || !ends_line(input, line)) {
-            break;
+        if length < 16 {
+            // Behind the last line OpenPGP has a checksum.
+            if signs == 0 || last && input.at(at) != Some(b'=') || !ends_line(input, line) {
+                break;
+            }
+            last = true;
         }
         signs += length;
         end = Some(line);

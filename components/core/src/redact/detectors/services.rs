@@ -207,8 +207,7 @@ fn square(input: &Input<'_>, at: usize) -> Option<Extent> {
     let boundary = !input.before(at).is_some_and(|byte| byte == b'/' || byte == b'+' || byte == b'=');
     let end = input.run(Word, at);
     let after = input.at(end).is_some_and(|byte| matches!(byte, b'/' | b'+' | b'='));
-    let exact = (62..=70).contains(&(end - at));
-    (boundary && exact && !after && input.begins(at) && all_kinds(input.sample(at, end))).then_some((at, end))
+    (boundary && end - at >= 62 && !after && input.begins(at) && all_kinds(input.sample(at, end))).then_some((at, end))
 }
 
 /// Hex digits directly before a place, at most 65.
@@ -229,13 +228,12 @@ fn mailchimp(input: &Input<'_>, at: usize) -> Option<Extent> {
     (digits && before < 65 && input.begins(start) && any(input.sample(start, at))).then_some((start, end))
 }
 
-/// `key-` and 32 hex digits, no more.
+/// `key-` and 32 hex digits, when the name is not a part of another one.
 fn mailgun(input: &Input<'_>, at: usize) -> Option<Extent> {
     let from = at + "key-".len();
-    let end = input.run(Alnum, from);
-    let hex = input.slice(from, end.min(from + 33)).iter().all(|byte| Hex.contains(*byte));
+    let end = super::parts_end(input, from, &[Run(Hex, 32)])?;
     let alone = !input.before(at).is_some_and(|byte| matches!(byte, b'-' | b'_'));
-    (end - from == 32 && hex && alone && input.begins(at) && any(input.sample(from, end))).then_some((at, end))
+    (alone && input.begins(at) && any(input.sample(from, end))).then_some((at, end))
 }
 
 /// Three parts with dots, the first of which is base64 of digits.
@@ -277,6 +275,6 @@ fn telegram(input: &Input<'_>, at: usize) -> Option<Extent> {
     let start = at - before;
     // The address of the interface puts `bot` before the digits.
     let begins = input.begins(start) || input.slice(start.saturating_sub(3), start) == b"bot";
-    let fits = (8..=10).contains(&before) && (34..=40).contains(&(end - from));
+    let fits = (8..=10).contains(&before) && end - from >= 34;
     (fits && begins && any(input.sample(from, end))).then_some((start, end))
 }
