@@ -13,7 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let input = line.get("input").cloned().unwrap_or_default().to_string();
         let redacted = redact_json(&input, &configuration)?;
         let output: serde_json::Value = serde_json::from_str(redacted.output.as_deref().unwrap_or(&input))?;
-        let details: serde_json::Map<_, _> = redacted.secrets.into_iter().map(|hit| (hit.id, hit.hits.into())).collect();
+        let details: serde_json::Map<_, _> =
+            redacted.secrets.into_iter().map(|hit| (hit.id, hit.hits.into())).collect();
         writeln!(out, "{}", serde_json::json!({"id": line.get("id"), "output": output, "redaction_details": details}))?;
     }
     Ok(())

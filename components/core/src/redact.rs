@@ -10,6 +10,7 @@
 //! The work is linear in the size of the text.
 
 mod check;
+mod decoded;
 mod detectors;
 mod engine;
 mod input;
@@ -17,9 +18,9 @@ mod json;
 mod mask;
 mod sets;
 mod stream;
-mod text;
 #[cfg(test)]
 mod tests;
+mod text;
 mod values;
 
 use std::borrow::Cow;
@@ -29,12 +30,10 @@ use crate::configuration::Configuration;
 use crate::markers;
 use crate::vocabulary::Hit;
 
-
 pub use mask::Mask;
 pub use stream::Redactor;
 
 pub(crate) use detectors::all;
-pub(crate) use json::Pass;
 
 /// What came of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

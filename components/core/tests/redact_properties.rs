@@ -48,7 +48,8 @@ fn json() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 24, 5, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::vec((piece(), inner), 0..5).prop_map(|members| Value::Object(members.into_iter().collect())),
+            prop::collection::vec((piece(), inner), 0..5)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     })
 }

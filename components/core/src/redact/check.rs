@@ -58,7 +58,8 @@ pub(super) fn filler(body: &[u8]) -> bool {
     if body.ends_with(b"EXAMPLE") || body.ends_with(b"EXAMPLEKEY") {
         return true;
     }
-    let repeats = |period: usize| body.len() >= 3 * period && body.iter().zip(body.iter().skip(period)).all(|(a, b)| a == b);
+    let repeats =
+        |period: usize| body.len() >= 3 * period && body.iter().zip(body.iter().skip(period)).all(|(a, b)| a == b);
     if (1..=4).any(repeats) {
         return true;
     }
@@ -94,6 +95,7 @@ pub(super) fn base64(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Words between hyphens and underscores: no digit anywhere and no capital inside a word; or a filler.
 pub(super) fn words(body: &[u8]) -> bool {
-    let inside = body.windows(2).any(|pair| matches!(pair, [a, b] if a.is_ascii_alphabetic() && b.is_ascii_uppercase()));
+    let inside =
+        body.windows(2).any(|pair| matches!(pair, [a, b] if a.is_ascii_alphabetic() && b.is_ascii_uppercase()));
     filler(body) || !inside && !body.iter().any(u8::is_ascii_digit)
 }

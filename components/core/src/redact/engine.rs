@@ -89,6 +89,15 @@ impl Engine {
     }
 }
 
+/// Where the first candidate of a text is, if there is one.
+fn first_candidate(text: &[u8]) -> Option<usize> {
+    let engine = engine();
+    text.windows(3).position(|window| {
+        // Most texts have none: nothing is made ready for the checks before there is one.
+        engine.groups_at(window) != 0
+    })
+}
+
 /// Search from a place on. For each find, and for each candidate that may become one when the text goes on, `found` is
 /// called in order of the anchors.
 pub(super) fn search(input: &Input<'_>, from: usize, mut found: impl FnMut(Seen)) {
@@ -138,9 +147,12 @@ pub(super) fn whole(text: &str, id: &str) -> Vec<Find> {
 
 /// The secrets of a whole text, in order and apart from one another.
 pub(super) fn finds(text: &[u8], mask: &Mask) -> Vec<Find> {
+    let Some(first) = first_candidate(text) else {
+        return Vec::new();
+    };
     let mut finds = Vec::new();
     let input = Input::new(text);
-    search(&input, 0, |seen| {
+    search(&input, first, |seen| {
         if let Seen::Find(find) = seen {
             finds.push(find);
         }

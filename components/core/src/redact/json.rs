@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Redacted;
+use super::decoded::{self, Places};
 use super::detectors;
 use super::engine::{self, Find};
 use super::mask::Mask;
 use super::text::Counts;
 use super::values::Values;
 use crate::Error;
+use crate::canonical::escape;
 use crate::canonical::reader::{Reader, Text, Token};
-use crate::canonical::{Unescaped, escape};
 use crate::configuration::Configuration;
 use crate::markers;
 
@@ -53,7 +54,7 @@ impl<'j> Pass<'j> {
     /// Take the next token.
     pub(crate) fn token(&mut self, token: Token) {
         if let Token::Key(text) | Token::String(text) = token {
-            let value = text.value(self.json);
+            let value = decoded::value(text, self.json);
             self.markers.scan(&value);
             let mut finds = engine::finds(value.as_bytes(), self.mask);
             if self.block != Block::Closed && detectors::pem::is_body_line(&value, self.block == Block::Begun) {
@@ -130,7 +131,7 @@ struct MaskedKey {
 impl Edits {
     fn collect(json: &str, mask: &Mask, found: Vec<(usize, Text, Vec<Find>)>) -> Result<Self, Error> {
         let values = {
-            let texts: Vec<_> = found.iter().map(|(_, text, finds)| (text.value(json), finds)).collect();
+            let texts: Vec<_> = found.iter().map(|(_, text, finds)| (decoded::value(*text, json), finds)).collect();
             let each = texts.iter().flat_map(|(text, finds)| {
                 finds.iter().filter_map(|find| Some((text.get(find.start..find.end)?, *find)))
             });
@@ -157,7 +158,7 @@ impl Edits {
                 }
                 _ => continue,
             };
-            let value = text.value(json);
+            let value = decoded::value(text, json);
             let mut finds = match found.next_if(|(number, ..)| *number == strings) {
                 Some((.., finds)) => finds,
                 None => Vec::new(),
@@ -193,19 +194,9 @@ impl Edits {
             }));
             return;
         }
-        // From places in the value to places in the text.
-        let raw = text.raw(json);
-        let mut signs = Unescaped::new(raw);
-        let mut value_at = 0;
-        let mut reach = |place: usize| {
-            while value_at < place {
-                let Some(sign) = signs.next() else { break };
-                value_at += sign.len_utf8();
-            }
-            text.end - signs.rest().len()
-        };
+        let mut places = Places::new(text, json);
         for find in finds {
-            let (from, to) = (reach(find.start), reach(find.end));
+            let (from, to) = (places.of(find.start), places.of(find.end));
             self.0.push(Edit { from, to, id: find.id, count: 1 });
         }
     }

@@ -230,7 +230,9 @@ impl Swallow {
         let token = Set::Bearer.contains(byte) || matches!(byte, b'=' | b'%');
         match self {
             Self::Token => token,
-            Self::Block => token || matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\' | b'"' | b'\'' | b',' | b'>' | b':'),
+            Self::Block => {
+                token || matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\' | b'"' | b'\'' | b',' | b'>' | b':')
+            }
         }
     }
 }

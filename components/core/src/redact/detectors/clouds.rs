@@ -151,16 +151,17 @@ pub(super) const TABLE: &[Detector] = &[
         ],
     },
     Detector { id: "neon_key", provider: "Neon", tier: 1, rules: &[token("napi_", &[Run(LowerDigit, 60)], any)] },
-    Detector { id: "databricks_token", provider: "Databricks", tier: 1, rules: &[own(Anchor::Exact("dapi"), databricks)] },
+    Detector {
+        id: "databricks_token",
+        provider: "Databricks",
+        tier: 1,
+        rules: &[own(Anchor::Exact("dapi"), databricks)],
+    },
     Detector {
         id: "vault_token",
         provider: "HashiCorp Vault",
         tier: 1,
-        rules: &[
-            token("hvs.", VAULT, mixed),
-            token("hvb.", VAULT, mixed),
-            token("hvr.", VAULT, mixed),
-        ],
+        rules: &[token("hvs.", VAULT, mixed), token("hvb.", VAULT, mixed), token("hvr.", VAULT, mixed)],
     },
     Detector {
         id: "terraform_cloud_token",

@@ -10,10 +10,7 @@ pub(super) const TABLE: &[Detector] = &[
         id: "bearer_token",
         provider: "RFC 6750",
         tier: 1,
-        rules: &[
-            own(Anchor::AnyCase("bearer"), bearer),
-            own(Anchor::AnyCase("authorization"), authorization),
-        ],
+        rules: &[own(Anchor::AnyCase("bearer"), bearer), own(Anchor::AnyCase("authorization"), authorization)],
     },
     Detector { id: "basic_auth", provider: "RFC 7617", tier: 1, rules: &[own(Anchor::AnyCase("basic"), basic)] },
     Detector { id: "url_password", provider: "RFC 3986", tier: 1, rules: &[own(Anchor::Exact("://"), url_password)] },
@@ -59,7 +56,9 @@ fn bearer(input: &Input<'_>, at: usize) -> Option<Extent> {
 fn authorization(input: &Input<'_>, at: usize) -> Option<Extent> {
     let mut from = at + "authorization".len();
     let mut separators = 0;
-    while separators < 24 && matches!(input.at(from), Some(b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b'[' | b',' | b'>')) {
+    while separators < 24
+        && matches!(input.at(from), Some(b'"' | b'\'' | b'\\' | b':' | b'=' | b' ' | b'[' | b',' | b'>'))
+    {
         from += 1;
         separators += 1;
     }
@@ -131,7 +130,9 @@ fn url_password(input: &Input<'_>, at: usize) -> Option<Extent> {
                 bracket = None;
             }
             Some(b'@') => last = Some(place),
-            Some(b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`' | b'|' | b' ' | 0..=0x1f) | None => break,
+            Some(b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'\\' | b'`' | b'|' | b' ' | 0..=0x1f) | None => {
+                break;
+            }
             Some(_) => {}
         }
     }

@@ -66,5 +66,7 @@ fn names_algorithm(header: &[u8]) -> bool {
 /// Three dotted names of a program: letters in one case and hardly anything else.
 fn words_only(input: &Input<'_>, from: usize, to: usize) -> bool {
     let text = input.sample(from, to);
-    text.len() < 40 && !text.iter().any(u8::is_ascii_digit) && text.iter().skip(3).all(|byte| !byte.is_ascii_uppercase())
+    text.len() < 40
+        && !text.iter().any(u8::is_ascii_digit)
+        && text.iter().skip(3).all(|byte| !byte.is_ascii_uppercase())
 }

@@ -25,7 +25,12 @@ pub(super) const TABLE: &[Detector] = &[
     },
     Detector { id: "groq_key", provider: "Groq", tier: 1, rules: &[token("gsk_", &[Run(Alnum, 40)], any)] },
     Detector { id: "xai_key", provider: "xAI", tier: 1, rules: &[token("xai-", &[Run(Alnum, 64)], any)] },
-    Detector { id: "perplexity_key", provider: "Perplexity", tier: 1, rules: &[token("pplx-", &[Run(Alnum, 40)], any)] },
+    Detector {
+        id: "perplexity_key",
+        provider: "Perplexity",
+        tier: 1,
+        rules: &[token("pplx-", &[Run(Alnum, 40)], any)],
+    },
     Detector { id: "replicate_token", provider: "Replicate", tier: 1, rules: &[token("r8_", &[Run(Alnum, 37)], any)] },
     Detector { id: "nvidia_key", provider: "NVIDIA", tier: 1, rules: &[token("nvapi-", &[Run(Word, 60)], mixed)] },
     Detector {

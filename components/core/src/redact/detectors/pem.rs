@@ -31,7 +31,8 @@ pub(super) fn headless(input: &Input<'_>, at: usize) -> Option<Extent> {
     let end = after_label(input, at + "-----END ".len())?;
     let bytes = input.slice(0, at);
     let inside = |byte: &u8| {
-        Base64.contains(*byte) || matches!(byte, b'=' | b'\r' | b'\n' | b' ' | b'\t' | b'\\' | b'"' | b'\'' | b',' | b'>')
+        Base64.contains(*byte)
+            || matches!(byte, b'=' | b'\r' | b'\n' | b' ' | b'\t' | b'\\' | b'"' | b'\'' | b',' | b'>')
     };
     let start = at - bytes.iter().rev().take_while(|byte| inside(byte)).count();
     // The first line of a body is full: everything before it on its line and above is something else.

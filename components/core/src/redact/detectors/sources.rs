@@ -36,7 +36,12 @@ pub(super) const TABLE: &[Detector] = &[
         tier: 1,
         rules: &[token("ghr_", &[Run(Alnum, 34)], any)],
     },
-    Detector { id: "gitlab_pat", provider: "GitLab", tier: 1, rules: &[token("glpat-", &[Run(Word, 20), Dotted], any)] },
+    Detector {
+        id: "gitlab_pat",
+        provider: "GitLab",
+        tier: 1,
+        rules: &[token("glpat-", &[Run(Word, 20), Dotted], any)],
+    },
     Detector {
         id: "gitlab_token_other",
         provider: "GitLab",
@@ -58,7 +63,12 @@ pub(super) const TABLE: &[Detector] = &[
     },
     Detector { id: "npm_token", provider: "npm", tier: 1, rules: &[token("npm_", &[Run(Alnum, 36)], any)] },
     Detector { id: "pypi_token", provider: "PyPI", tier: 1, rules: &[token("pypi-AgE", &[Run(Word, 50)], any)] },
-    Detector { id: "rubygems_token", provider: "RubyGems", tier: 1, rules: &[token("rubygems_", &[Run(Hex, 48)], any)] },
+    Detector {
+        id: "rubygems_token",
+        provider: "RubyGems",
+        tier: 1,
+        rules: &[token("rubygems_", &[Run(Hex, 48)], any)],
+    },
     Detector {
         id: "cargo_registry_token",
         provider: "Cargo registry",
