@@ -200,12 +200,7 @@ impl Chain {
         }
         let store = Arc::clone(&self.store);
         let mut turn = store.turn()?;
-        if !self.forked {
-            match self.catch_up(turn.as_mut()) {
-                Ok(_) | Err(EvidenceError::Forked { .. }) => {}
-                Err(error) => return Err(error),
-            }
-        }
+        self.finish(turn.as_mut())?;
         turn.settle()?;
         self.mark = JournalMark::default();
         self.counts.settlings += 1;
@@ -225,7 +220,7 @@ impl Chain {
         let store = Arc::clone(&self.store);
         match store.turn() {
             Ok(mut turn) => {
-                if self.forked || self.catch_up(turn.as_mut()).is_ok() {
+                if self.finish(turn.as_mut()).is_ok() {
                     self.settle(turn.as_mut());
                 }
             }
@@ -233,6 +228,20 @@ impl Chain {
                 tracing::warn!(run = %self.run, "the journal is kept for the next start: {error}")
             }
         }
+    }
+
+    /// Carries out what is still promised, also where another writer forked the ledger: what was recorded is linked behind
+    /// the fork.
+    fn finish(&mut self, turn: &mut dyn Turn) -> Result<(), EvidenceError> {
+        if !self.forked {
+            match self.catch_up(turn) {
+                Err(EvidenceError::Forked { .. }) => {}
+                other => return other.map(|_| ()),
+            }
+        }
+        self.memory = None;
+        self.mark = JournalMark::default();
+        self.catch_up(turn).map(|_| ())
     }
 
     fn settle(&mut self, turn: &mut dyn Turn) {

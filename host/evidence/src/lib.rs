@@ -5,6 +5,31 @@
 //! roam-code does, and strictly. It computes no signature and no verdict on a chain itself: a [`ChainAuthority`] does, so
 //! that what stands in a ledger always came out of the component.
 //!
+//! # One call
+//!
+//! ```no_run
+//! use counterfoil_evidence::{
+//!     ChainAuthority, Entry, EvidenceError, Run, RunOptions, RunStatus, StateDir, recover, runs, tool_call_id,
+//! };
+//! use std::path::PathBuf;
+//! use std::sync::Arc;
+//!
+//! fn serve(authority: Arc<dyn ChainAuthority>, seal: impl Fn(&str) -> (String, String)) -> Result<(), EvidenceError> {
+//!     let state = StateDir::at(PathBuf::from(".roam"));
+//!     recover(&state, &authority)?;
+//!     let run = Run::start(&state, RunOptions::default(), Arc::clone(&authority))?;
+//!
+//!     let tool_call = tool_call_id("get-env")?;
+//!     let (receipt, content_hash) = seal(&tool_call);
+//!     // Durable when this returns; only then may the call be answered.
+//!     run.record(Entry { tool_call, tool_name: "get-env".to_owned(), receipt, content_hash })?;
+//!
+//!     run.end(RunStatus::Completed)?;
+//!     assert_eq!(runs::verify(&state, run.id().as_str(), &authority).exit_code(), 0);
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # Layout
 //!
 //! - [`state`]: the state folder and where it is. [`key`]: the ledger key. [`ids`]: names that may become paths.

@@ -3,10 +3,11 @@
 use crate::authority::ChainAuthority;
 use crate::chain::Chain;
 use crate::error::EvidenceError;
+use crate::files::Folder;
 use crate::ids::RunId;
 use crate::key::LedgerKey;
 use crate::state::StateDir;
-use crate::store::{DiskStore, Store};
+use crate::store::{DiskStore, JOURNAL_FILE, OWN_FOLDER, Store};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -45,17 +46,13 @@ pub struct RunRecovery {
 /// When the state folder or the key cannot be used. What goes wrong with one run is logged, stands in the answer, and does
 /// not keep the others from being recovered.
 pub fn recover(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> Result<Vec<RunRecovery>, EvidenceError> {
-    let Some(folder) = state.open_if_there()? else {
-        return Ok(Vec::new());
-    };
-    let Some(own) = folder.child_if_there("counterfoil")? else {
+    let Some(own) = open_own(state)? else {
         return Ok(Vec::new());
     };
     let mut outcomes = Vec::new();
     let mut key = None;
     for run in own.names()?.iter().filter_map(|name| name.parse::<RunId>().ok()) {
-        let journal = own.child(run.as_str())?.read_handle("journal.jsonl")?;
-        if !journal.is_some_and(|journal| journal.metadata().is_ok_and(|about| about.len() > 0)) {
+        if !has_journal(state, &run)? {
             continue;
         }
         let key = match &key {
@@ -73,6 +70,26 @@ pub fn recover(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> Result<
         }
     }
     Ok(outcomes)
+}
+
+/// The folder that holds the journals, if there is one.
+fn open_own(state: &StateDir) -> Result<Option<Folder>, EvidenceError> {
+    match state.open_if_there()? {
+        Some(folder) => folder.child_if_there(OWN_FOLDER),
+        None => Ok(None),
+    }
+}
+
+/// Whether a run has a journal that is not empty.
+pub(crate) fn has_journal(state: &StateDir, run: &RunId) -> Result<bool, EvidenceError> {
+    let Some(own) = open_own(state)? else {
+        return Ok(false);
+    };
+    let Some(folder) = own.child_if_there(run.as_str())? else {
+        return Ok(false);
+    };
+    let journal = folder.read_handle(JOURNAL_FILE)?;
+    Ok(journal.is_some_and(|journal| journal.metadata().is_ok_and(|about| about.len() > 0)))
 }
 
 /// Recovers one run behind a store. None if there was nothing to make good.

@@ -6,9 +6,11 @@ use crate::error::EvidenceError;
 use crate::events;
 use crate::files::Folder;
 use crate::ids::RunId;
+use crate::key::LedgerKey;
 use crate::meta::{META_FILE, RunMeta, RunStatus};
+use crate::recovery::{has_journal, recover_run};
 use crate::state::StateDir;
-use crate::store::{DiskStore, Store};
+use crate::store::{DiskStore, LOCK_PATIENCE, exclusive};
 use crate::verify::{RoamSummary, RoamVerification, Verification};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -79,19 +81,29 @@ pub fn show(state: &StateDir, run: &str) -> Result<RunDetails, EvidenceError> {
     Ok(RunDetails { summary: RunSummary { id, meta }, events, unreadable_lines, receipts })
 }
 
-/// Ends a run, also one that has ended before, from outside its writer.
+/// Ends a run, also one that has ended before, from outside its writer. What a crash left undone is done first.
 ///
 /// # Errors
 /// `UnsafeId`, `UnknownRun`, `StatusRefused`, `LockTimeout`, or when its files cannot be written.
-pub fn end(state: &StateDir, run: &str, status: RunStatus) -> Result<RunMeta, EvidenceError> {
+pub fn end(
+    state: &StateDir,
+    run: &str,
+    status: RunStatus,
+    authority: &Arc<dyn ChainAuthority>,
+) -> Result<RunMeta, EvidenceError> {
     let id: RunId = run.parse()?;
-    open_run(state, &id)?;
-    let store = DiskStore::new(state.clone(), id.clone());
-    let mut turn = store.turn()?;
-    let meta = turn.read_meta().ok_or(EvidenceError::UnknownRun { run: id.to_string() })?;
-    let ledger = turn.read_ledger(0)?;
-    let meta = close(meta, &ledger, status, &clock::now())?;
-    turn.write_meta(&meta)?;
+    let (folder, _) = open_run(state, &id)?;
+    if has_journal(state, &id)? {
+        let key = LedgerKey::load(state)?.require_private()?;
+        let store = Arc::new(DiskStore::new(state.clone(), id.clone()));
+        recover_run(state, &id, key, store, Arc::clone(authority))?;
+    }
+    // Only the lock and not a turn: a run of another writer's gets no folder of ours.
+    let lock = exclusive(&folder, LOCK_PATIENCE)?;
+    let (_, meta) = open_run(state, &id)?;
+    let meta = close(meta, &read_ledger(&folder)?, status, &clock::now())?;
+    meta.write(&folder)?;
+    drop(lock);
     Ok(meta)
 }
 

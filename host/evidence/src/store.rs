@@ -7,7 +7,9 @@ mod disk;
 
 pub use crate::files::Put;
 pub use disk::DiskStore;
-pub(crate) use disk::{EVENTS_FILE, JOURNAL_FILE, LEDGER_MAX, OWN_FOLDER, RECEIPT_MAX, RECEIPTS_FOLDER, shared};
+pub(crate) use disk::{
+    EVENTS_FILE, JOURNAL_FILE, LEDGER_MAX, LOCK_PATIENCE, OWN_FOLDER, RECEIPT_MAX, RECEIPTS_FOLDER, exclusive, shared,
+};
 
 use crate::error::EvidenceError;
 use crate::meta::RunMeta;

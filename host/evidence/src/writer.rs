@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Entries that may wait.
 const QUEUE: usize = 4096;
@@ -20,6 +21,11 @@ const QUEUE: usize = 4096;
 const BATCH: usize = 256;
 /// Bytes of receipts after which a batch is closed.
 const BATCH_BYTES: usize = 4 << 20;
+
+/// How long the writer may be at work without a pause. roam-code gives up waiting for the lock after ten seconds.
+const STRETCH: Duration = Duration::from_secs(4);
+/// A pause that a writer of roam-code's kind, which tries every 20 ms, cannot miss.
+const PAUSE: Duration = Duration::from_millis(25);
 
 type Answer = Box<dyn FnOnce(Result<Recorded, EvidenceError>) + Send>;
 
@@ -140,10 +146,18 @@ impl Drop for Writer {
 
 fn work(mut chain: Chain, messages: &Receiver<Message>, counters: &Counters) {
     let mut held_back = None;
+    let mut rested = Instant::now();
     loop {
+        let idle = Instant::now();
         let Some(message) = held_back.take().or_else(|| messages.recv().ok()) else {
             break;
         };
+        if idle.elapsed() >= PAUSE {
+            rested = Instant::now();
+        } else if rested.elapsed() >= STRETCH {
+            thread::sleep(PAUSE);
+            rested = Instant::now();
+        }
         match message {
             Message::End(status, answer) => {
                 let _ = answer.send(chain.end(status));

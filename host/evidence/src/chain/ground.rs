@@ -44,7 +44,12 @@ impl Chain {
         }
         let (tail, since) = self.look(turn)?;
         // From here on everything in the journal is carried out.
-        let whole = turn.read_journal(0)?;
+        let mut whole = turn.read_journal(0)?;
+        if !(whole.is_empty() || whole.ends_with(b"\n")) {
+            // The next promise must not be glued to one that was cut.
+            turn.append_journal(b"\n")?;
+            whole.push(b'\n');
+        }
         self.mark = JournalMark { length: whole.len() as u64, last_line: last_line(&whole) };
         Ok((self.ground(turn, tail, &since)?, restored))
     }

@@ -24,7 +24,7 @@ pub(crate) const LEDGER_MAX: u64 = 1 << 30;
 /// Longest receipt that is read.
 pub(crate) const RECEIPT_MAX: u64 = 16 << 20;
 /// How long roam-code waits for the ledger's lock, and so do we.
-const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 /// Longest pause between two tries to get the lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 

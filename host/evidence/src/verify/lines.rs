@@ -9,25 +9,24 @@ use std::fmt::Write;
 
 /// Checks the lines of a ledger.
 pub fn check(ledger: &[u8], authority: &dyn ChainAuthority, findings: &mut Vec<Finding>) {
-    let lines: Vec<&[u8]> = events::lines(ledger).collect();
-    let parsed: Vec<Option<Map<String, Value>>> = lines.iter().map(|line| events::parse(line)).collect();
-    for (index, (line, event)) in lines.iter().zip(&parsed).enumerate() {
-        let place = index as u64 + 1;
-        match event {
+    let mut lines = events::lines(ledger).map(|line| (line, events::parse(line))).zip(1_u64..).peekable();
+    while let Some(((line, event), place)) = lines.next() {
+        match &event {
             Some(event) => check_event(line, event, place, authority, findings),
             None => {
-                let next = parsed.get(index + 1).and_then(Option::as_ref);
-                let last = index + 1 == lines.len();
-                let (code, message) = if next.is_some_and(|next| accounts_for(next, line)) {
-                    (FindingCode::RecoveredLine, "a line was cut by a crash, as the event after it says")
-                } else if last && !ledger.ends_with(b"\n") {
-                    (
-                        FindingCode::LineCut,
-                        "the last line is cut: a crash that was not yet recovered, or somebody cut it",
-                    )
-                } else {
-                    (FindingCode::UnreadableLine, "the line is no event")
-                };
+                let next = lines.peek();
+                let last = next.is_none();
+                let (code, message) =
+                    if next.and_then(|((_, next), _)| next.as_ref()).is_some_and(|next| accounts_for(next, line)) {
+                        (FindingCode::RecoveredLine, "a line was cut by a crash, as the event after it says")
+                    } else if last && !ledger.ends_with(b"\n") {
+                        (
+                            FindingCode::LineCut,
+                            "the last line is cut: a crash that was not yet recovered, or somebody cut it",
+                        )
+                    } else {
+                        (FindingCode::UnreadableLine, "the line is no event")
+                    };
                 findings.push(Finding::new(code, message).at(place));
             }
         }

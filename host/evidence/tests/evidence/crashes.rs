@@ -245,6 +245,62 @@ fn one_run_that_cannot_be_recovered_does_not_keep_the_others_back() {
 }
 
 #[test]
+fn a_promise_after_one_that_was_cut_is_kept() {
+    let bench = Bench::new();
+    let (id, _, _) = die(&bench, Step::Journal, Done::Bytes(100));
+    let run = bench.attach(&id);
+    let kept = entry(&id);
+    run.record(kept.clone()).unwrap();
+    let journal = fs::read(bench.journal(&id)).unwrap();
+    let ledger = bench.ledger(&id);
+    drop(run);
+    // The power goes before anything but the journal is flushed.
+    fs::write(bench.journal(&id), journal).unwrap();
+    fs::write(bench.events(&id), b"").unwrap();
+    fs::remove_file(bench.receipt(&id, &kept.tool_call)).unwrap();
+    let recovered = recover_one(&bench).unwrap();
+    assert_eq!((recovered.lines_restored, recovered.receipts_restored, recovered.rejected), (3, 1, 1));
+    assert_eq!(bench.ledger(&id), ledger);
+    bench.assert_sound(&id, 3);
+}
+
+#[test]
+fn a_run_that_another_process_writes_to_is_left_as_it_is() {
+    let bench = Bench::new();
+    let run = bench.start();
+    let neighbour = bench.attach(run.id());
+    for round in 1..=4 {
+        run.record(entry(run.id())).unwrap();
+        neighbour.record(entry(run.id())).unwrap();
+        assert!(recover_one(&bench).is_none());
+        assert_eq!(fs::metadata(bench.journal(run.id())).unwrap().len(), 0);
+        bench.assert_sound(run.id(), round * 2);
+    }
+}
+
+#[test]
+fn a_run_that_died_is_ended_with_everything_it_promised() {
+    let bench = Bench::new();
+    let (id, _, _) = die(&bench, Step::Ledger, Done::Bytes(60));
+    let ended = runs::end(&bench.state, id.as_str(), RunStatus::Failed, &bench.authority).unwrap();
+    assert_eq!(ended.event_count(), Some(3));
+    bench.assert_sound(&id, 3);
+}
+
+#[test]
+fn ending_a_run_of_another_writer_leaves_nothing_of_ours() {
+    let bench = Bench::new();
+    let run = bench.start();
+    run.record(entry(run.id())).unwrap();
+    let id = run.id().clone();
+    drop(run);
+    fs::remove_dir_all(bench.state.path().join("counterfoil")).unwrap();
+    runs::end(&bench.state, id.as_str(), RunStatus::Abandoned, &bench.authority).unwrap();
+    assert!(!bench.state.path().join("counterfoil").exists());
+    bench.assert_sound(&id, 1);
+}
+
+#[test]
 fn a_journal_that_is_full_is_emptied() {
     let bench = Bench::new();
     let run = bench.start();

@@ -130,14 +130,17 @@ fn a_run_with_a_partial_failure_does_not_end_as_completed() {
     let ended = run.end(RunStatus::Failed).unwrap();
     assert_eq!((ended.event_count(), ended.text("status_source")), (Some(3), Some("derived")));
     // As in roam-code, a closed run can be closed again.
-    let again = runs::end(&bench.state, run.id().as_str(), RunStatus::Abandoned).unwrap();
+    let again = runs::end(&bench.state, run.id().as_str(), RunStatus::Abandoned, &bench.authority).unwrap();
     assert_eq!(again.text("status_source"), Some("asserted"));
-    assert!(runs::end(&bench.state, run.id().as_str(), RunStatus::Completed).is_err());
+    assert!(runs::end(&bench.state, run.id().as_str(), RunStatus::Completed, &bench.authority).is_err());
     assert!(matches!(
-        runs::end(&bench.state, "run_20990101_000000", RunStatus::Failed),
+        runs::end(&bench.state, "run_20990101_000000", RunStatus::Failed, &bench.authority),
         Err(EvidenceError::UnknownRun { .. })
     ));
-    assert!(matches!(runs::end(&bench.state, "../x", RunStatus::Failed), Err(EvidenceError::UnsafeId { .. })));
+    assert!(matches!(
+        runs::end(&bench.state, "../x", RunStatus::Failed, &bench.authority),
+        Err(EvidenceError::UnsafeId { .. })
+    ));
 }
 
 #[test]

@@ -132,7 +132,32 @@ fn a_line_that_slips_in_while_we_append_is_noticed() {
         use std::io::Write;
         fs::OpenOptions::new().append(true).open(&events).unwrap().write_all(&line).unwrap();
     });
-    assert!(matches!(run.record(entry(&id)), Err(EvidenceError::Forked { .. })));
+    let last = entry(&id);
+    assert!(matches!(run.record(last.clone()), Err(EvidenceError::Forked { .. })));
+    run.end(RunStatus::Failed).unwrap();
+    let ledger = String::from_utf8(bench.ledger(&id)).unwrap();
+    assert_eq!(ledger.matches(&last.tool_call).count(), 1);
+    assert_eq!(fs::metadata(bench.journal(&id)).unwrap().len(), 0);
+}
+
+#[test]
+fn what_was_promised_when_a_fork_was_noticed_is_linked_all_the_same() {
+    let bench = Bench::new();
+    let id = bench.start().id().clone();
+    let (store, run) = faulty(&bench, &id);
+    let before = bench.ledger(&id);
+    run.record(entry(&id)).unwrap();
+    let line = bench.foreign_line(&before, &json!({"action": "x"}));
+    let events = bench.events(&id);
+    store.disturb(Step::Receipt, move || {
+        use std::io::Write;
+        fs::OpenOptions::new().append(true).open(&events).unwrap().write_all(&line).unwrap();
+    });
+    let last = entry(&id);
+    assert!(matches!(run.record(last.clone()), Err(EvidenceError::Forked { .. })));
+    assert_eq!(run.end(RunStatus::Failed).unwrap().event_count(), Some(3));
+    let ledger = String::from_utf8(bench.ledger(&id)).unwrap();
+    assert_eq!(ledger.matches(&last.tool_call).count(), 1);
 }
 
 #[test]
@@ -199,4 +224,34 @@ fn an_event_without_its_line_end_is_gone_on_from() {
     assert_eq!(run.record(entry(run.id())).unwrap().seq, 3);
     bench.assert_sound(run.id(), 3);
     assert!(bench.strict(run.id()).findings.is_empty());
+}
+
+#[test]
+fn a_busy_run_lets_a_polling_writer_in_before_it_gives_up() {
+    let bench = Bench::new();
+    let run = bench.start();
+    let lock = fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(bench.state.run_path(run.id()).join("events.jsonl.lock"))
+        .unwrap();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                    run.record(entry(run.id())).unwrap();
+                }
+            });
+        }
+        // As roam-code does it: every 20 ms, for ten seconds.
+        let tries = 500;
+        let taken = (0..tries).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            lock.try_lock().is_ok()
+        });
+        drop(lock);
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(taken);
+    });
 }
