@@ -1,5 +1,7 @@
 //! Properties of the redactor over made-up texts: plain words, the beginnings of tokens, whole tokens, and what glues them.
 
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
 use counterfoil_core::Configuration;
 use counterfoil_core::redact::{Mask, Redactor, redact_json, redact_pieces, redact_text, scrub};
 use proptest::prelude::*;
