@@ -6,8 +6,8 @@
 use counterfoil_engine::types::{self, Form};
 use counterfoil_engine::{Engine, Refusal};
 use counterfoil_evidence::{
-    AuthorityError, ChainAuthority, ChainState, ChainVerdict, FullVerdict, ReceiptFile,
-    ReceiptIntegrity, ReceiptLink, SignedEvent, Tail,
+    AuthorityError, ChainAuthority, ChainState, ChainVerdict, FullVerdict, ReceiptFile, ReceiptIntegrity, ReceiptLink,
+    SignedEvent, Tail,
 };
 
 /// Asks the component about ledgers.
@@ -27,20 +27,10 @@ impl ComponentAuthority {
 impl ChainAuthority for ComponentAuthority {
     fn read_tail(&self, events: &[u8]) -> Result<Tail, AuthorityError> {
         let tail = self.engine.read_tail(events).map_err(refused)?;
-        Ok(Tail {
-            lines: tail.lines,
-            signature: tail.signature,
-            complete: tail.complete,
-            sound: tail.sound,
-        })
+        Ok(Tail { lines: tail.lines, signature: tail.signature, complete: tail.complete, sound: tail.sound })
     }
 
-    fn sign(
-        &self,
-        key: &[u8],
-        after: &Tail,
-        events: &[String],
-    ) -> Result<Vec<SignedEvent>, AuthorityError> {
+    fn sign(&self, key: &[u8], after: &Tail, events: &[String]) -> Result<Vec<SignedEvent>, AuthorityError> {
         let after = types::Tail {
             lines: after.lines,
             signature: after.signature.clone(),
@@ -50,19 +40,12 @@ impl ChainAuthority for ComponentAuthority {
         let signed = self.engine.sign(key, &after, events).map_err(refused)?;
         Ok(signed
             .into_iter()
-            .map(|event| SignedEvent {
-                seq: event.seq,
-                signature: event.signature,
-                line: event.line,
-            })
+            .map(|event| SignedEvent { seq: event.seq, signature: event.signature, line: event.line })
             .collect())
     }
 
     fn verify_chain(&self, key: &[u8], events: &[u8]) -> Result<ChainVerdict, AuthorityError> {
-        self.engine
-            .verify_chain(key, events)
-            .map(chain_verdict)
-            .map_err(refused)
+        self.engine.verify_chain(key, events).map(chain_verdict).map_err(refused)
     }
 
     fn receipt_links(&self, events: &[u8]) -> Result<Vec<ReceiptLink>, AuthorityError> {
@@ -85,15 +68,9 @@ impl ChainAuthority for ComponentAuthority {
     ) -> Result<FullVerdict, AuthorityError> {
         let files: Vec<types::ReceiptFile> = files
             .iter()
-            .map(|file| types::ReceiptFile {
-                tool_call: file.tool_call.clone(),
-                content: file.content.clone(),
-            })
+            .map(|file| types::ReceiptFile { tool_call: file.tool_call.clone(), content: file.content.clone() })
             .collect();
-        let verdict = self
-            .engine
-            .verify_with_receipts(key, events, &files)
-            .map_err(refused)?;
+        let verdict = self.engine.verify_with_receipts(key, events, &files).map_err(refused)?;
         Ok(FullVerdict {
             chain: chain_verdict(verdict.chain),
             receipt_integrity: match verdict.receipt_integrity {
@@ -128,13 +105,7 @@ fn chain_verdict(verdict: types::ChainVerdict) -> ChainVerdict {
     }
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape that `map_err` wants"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "the shape that `map_err` wants")]
 fn refused(refusal: Refusal) -> AuthorityError {
-    AuthorityError {
-        code: refusal.code().to_owned(),
-        message: refusal.to_string(),
-    }
+    AuthorityError { code: refusal.code().to_owned(), message: refusal.to_string() }
 }

@@ -12,9 +12,7 @@ impl Stopwatch {
     /// Begin to measure.
     #[must_use]
     pub fn start() -> Self {
-        Self {
-            begun: Instant::now(),
-        }
+        Self { begun: Instant::now() }
     }
 
     /// Whole milliseconds since the start.

@@ -29,7 +29,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
 pub use call::{CallContext, Principal, ToolCall};
-pub use outcome::{Answer, Disposition, Outcome, ReceiptNote};
+pub use outcome::{Answer, Outcome, ReceiptNote};
 pub use recorder::{Recorder, Saved};
 pub use upstream::{Lookup, Pending, Reply, Unavailable, Upstream, UpstreamCall};
 pub use words::mode_word;

@@ -4,7 +4,7 @@
 compile_error!("the component is not built yet: run `cargo xtask build`");
 
 #[cfg(component_built)]
-pub use built::{BUILD, COMPONENT, PRECOMPILED, source};
+pub use built::{BUILD, COMPONENT, source};
 
 #[cfg(component_built)]
 mod built {
@@ -20,9 +20,6 @@ mod built {
     /// What the engine loads when no other component is named.
     #[must_use]
     pub const fn source() -> Source {
-        Source::Embedded {
-            component: COMPONENT,
-            precompiled: PRECOMPILED,
-        }
+        Source::Embedded { component: COMPONENT, precompiled: PRECOMPILED }
     }
 }
