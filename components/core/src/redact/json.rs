@@ -130,13 +130,11 @@ struct MaskedKey {
 
 impl Edits {
     fn collect(json: &str, mask: &Mask, found: Vec<(usize, Text, Vec<Find>)>) -> Result<Self, Error> {
-        let values = {
-            let texts: Vec<_> = found.iter().map(|(_, text, finds)| (decoded::value(*text, json), finds)).collect();
-            let each = texts.iter().flat_map(|(text, finds)| {
-                finds.iter().filter_map(|find| Some((text.get(find.start..find.end)?, *find)))
-            });
-            Values::new(each)
-        };
+        let values = found.iter().flat_map(|(_, text, finds)| {
+            let value = decoded::value(*text, json);
+            super::text::values(&value, finds).collect::<Vec<_>>()
+        });
+        let values = Values::new(values.collect());
         let mut edits = Self(Vec::new());
         let mut levels: Vec<Level<'_>> = Vec::new();
         let mut found = found.into_iter().peekable();
@@ -165,7 +163,7 @@ impl Edits {
             };
             strings += 1;
             if let Some(values) = &values {
-                values.find_in(&value, &mut finds);
+                values.find_in(&value, 0, &mut finds);
                 engine::resolve(value.as_bytes(), mask, &mut finds);
             }
             let level = levels.last_mut().filter(|_| key);

@@ -1,16 +1,23 @@
 //! A text that arrives bit by bit.
 
-use super::engine::{self, Seen};
+use std::borrow::Cow;
+
+use super::engine::{self, Find, Seen};
 use super::input::{Input, LOOK_BACK};
 use super::mask::Mask;
 use super::sets::Set;
 use super::text::{self, Counts};
+use super::values::{Value, Values};
 use crate::Error;
 use crate::configuration::Configuration;
 use crate::vocabulary::Hit;
 
 /// Bytes that are held back at most.
 const HOLD: usize = 64 * 1024;
+
+/// Values that are looked for again, and the bytes that such a one may have.
+const KNOWN: usize = 64;
+const LONGEST: usize = 1024;
 
 /// Bytes at the end of what came that are always held back: a find may begin so far before its anchor.
 const TAIL: usize = LOOK_BACK + 32;
@@ -34,6 +41,9 @@ pub struct Redactor {
     /// The first bytes of a sign whose others have not come.
     cut: Vec<u8>,
     swallow: Option<Swallow>,
+    /// Values that were masked, to be masked again.
+    known: Vec<Value>,
+    values: Option<Values>,
     finished: bool,
 }
 
@@ -59,6 +69,8 @@ impl Redactor {
             next: 0,
             cut: Vec::new(),
             swallow: None,
+            known: Vec::new(),
+            values: None,
             finished: false,
         })
     }
@@ -156,28 +168,79 @@ impl Redactor {
         if more {
             let tail = settled.saturating_sub(TAIL);
             settled = open.map_or(tail, |(start, _)| tail.min(start.saturating_sub(TAIL)));
-            // Not between a find and its anchor, nor inside a find.
-            for find in finds.iter().rev() {
-                if find.from < settled && settled < find.end {
-                    settled = find.from;
-                }
-            }
-            settled = settled.max(self.out);
-            while !self.buffer.is_char_boundary(settled) {
-                settled -= 1;
+            settled = self.between(&finds, settled);
+        }
+        let fresh = self.fresh(&finds, settled);
+        if let Some(values) = self.values_with(&fresh) {
+            values.find_in(&self.buffer, self.out, &mut finds);
+            engine::resolve(bytes, &self.mask, &mut finds);
+            if more {
+                settled = self.between(&finds, settled);
             }
         }
-        if let Some((start, id)) = open
+        let stuck = open.or_else(|| finds.iter().find(|find| find.end > settled).map(|find| (find.start, find.id)));
+        if let Some((start, id)) = stuck
             && bytes.len() - settled > HOLD
         {
             return self.give_up(start.max(self.out), id);
         }
         finds.retain(|find| find.end <= settled);
+        self.learn(fresh.into_iter().filter(|(_, end)| *end <= settled).map(|(value, _)| value));
         self.write(&finds, settled)
     }
 
+    /// The last place up to `settled` that is not inside a find, nor between a find and its anchor.
+    fn between(&self, finds: &[Find], settled: usize) -> usize {
+        let mut settled = settled;
+        for find in finds.iter().rev() {
+            if find.from < settled && settled < find.end {
+                settled = find.from;
+            }
+        }
+        settled = settled.max(self.out);
+        while !self.buffer.is_char_boundary(settled) {
+            settled -= 1;
+        }
+        settled
+    }
+
+    /// Values that were not found before, and where they end. Each is looked for behind itself, so that it makes no
+    /// difference how much of the text came at once.
+    fn fresh(&self, finds: &[Find], settled: usize) -> Vec<(Value, usize)> {
+        let room = KNOWN - self.known.len();
+        let values = finds.iter().filter(|find| find.end <= settled && find.end - find.start <= LONGEST);
+        let values = values.filter_map(|find| {
+            Some((Value::new(self.buffer.get(find.start..find.end)?, *find, find.end)?, find.end))
+        });
+        let mut fresh: Vec<(Value, usize)> = Vec::new();
+        for (value, end) in values {
+            let same = |other: &Value| other.text() == value.text();
+            if fresh.len() < room && !self.known.iter().any(same) && !fresh.iter().any(|(other, _)| same(other)) {
+                fresh.push((value, end));
+            }
+        }
+        fresh
+    }
+
+    /// The search for the values that are known and these.
+    fn values_with(&self, fresh: &[(Value, usize)]) -> Option<Cow<'_, Values>> {
+        if fresh.is_empty() {
+            return self.values.as_ref().map(Cow::Borrowed);
+        }
+        let values = self.known.iter().chain(fresh.iter().map(|(value, _)| value));
+        Values::new(values.cloned().collect()).map(Cow::Owned)
+    }
+
+    fn learn(&mut self, values: impl Iterator<Item = Value>) {
+        let before = self.known.len();
+        self.known.extend(values.map(Value::everywhere));
+        if self.known.len() > before {
+            self.values = Values::new(self.known.clone());
+        }
+    }
+
     /// Copy out up to a place and keep what the next search needs.
-    fn write(&mut self, finds: &[engine::Find], settled: usize) -> String {
+    fn write(&mut self, finds: &[Find], settled: usize) -> String {
         let shifted: Vec<_> = finds.iter().map(|find| find.moved(find.start - self.out, find.end - self.out)).collect();
         let mut out = String::new();
         text::write(self.buffer.get(self.out..settled).unwrap_or_default(), &shifted, &self.mask, &mut out);
@@ -205,7 +268,8 @@ impl Redactor {
             }
         });
         engine::resolve(self.buffer.as_bytes(), &self.mask, &mut finds);
-        let settled = finds.last().map_or(start, |find| find.end.min(start).max(find.start.min(start)));
+        let over = finds.last().filter(|find| find.end > start);
+        let settled = over.map_or(start, |find| find.start);
         finds.retain(|find| find.end <= settled);
         let mut out = self.write(&finds, settled);
         self.mask.write(id, 1, &mut out);

@@ -204,6 +204,22 @@ fn a_text_that_never_ends_a_candidate_is_masked_and_not_kept() {
 }
 
 #[test]
+fn a_stream_masks_a_value_again_behind_its_first_place_in_any_split() {
+    let text = format!("x{GHP} first {GHP} then {}x{GHP}yz and {GHP}.", "filling ".repeat(100));
+    let mask = "[REDACTED:github_pat_classic]";
+    let expected = format!("x{GHP} first {mask} then {}x{mask} and {mask}.", "filling ".repeat(100));
+    for size in [1, 7, 64, 333, text.len()] {
+        let mut redactor = Redactor::open(&Configuration::default()).unwrap();
+        let mut out = Vec::new();
+        for piece in text.as_bytes().chunks(size) {
+            out.extend(redactor.push(piece).unwrap());
+        }
+        out.extend(redactor.finish().unwrap());
+        assert_eq!(String::from_utf8(out).unwrap(), expected, "in pieces of {size}");
+    }
+}
+
+#[test]
 fn a_redactor_refuses_bytes_that_are_no_text_and_pieces_after_the_end() {
     let mut redactor = Redactor::open(&Configuration::default()).unwrap();
     assert!(redactor.push("é".as_bytes().get(..1).unwrap()).is_ok());

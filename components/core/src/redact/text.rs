@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::engine::{self, Find};
 use super::mask::Mask;
-use super::values::Values;
+use super::values::{Value, Values};
 use crate::vocabulary::Hit;
 
 /// Secrets masked, by detector.
@@ -32,15 +32,19 @@ pub(super) fn redact(text: &str, mask: &Mask, counts: &mut Counts) -> Option<Str
     if finds.is_empty() {
         return None;
     }
-    let values = finds.iter().filter_map(|find| Some((text.get(find.start..find.end)?, *find)));
-    if let Some(values) = Values::new(values) {
-        values.find_in(text, &mut finds);
+    if let Some(values) = Values::new(values(text, &finds).collect()) {
+        values.find_in(text, 0, &mut finds);
         engine::resolve(text.as_bytes(), mask, &mut finds);
     }
     let mut out = String::with_capacity(text.len());
     write(text, &finds, mask, &mut out);
     finds.iter().for_each(|find| counts.add(find.id));
     Some(out)
+}
+
+/// The values of finds in a text, to be looked for everywhere.
+pub(super) fn values(text: &str, finds: &[Find]) -> impl Iterator<Item = Value> {
+    finds.iter().filter_map(|find| Value::new(text.get(find.start..find.end)?, *find, 0))
 }
 
 /// Copy a text with masks in place of the finds.

@@ -1,6 +1,6 @@
 //! A secret that was found once is masked wherever it stands.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 
 use super::engine::Find;
 
@@ -10,37 +10,60 @@ const LEAST: usize = 8;
 /// Bytes of a value that are looked for; what goes on like the value behind them is masked too.
 const HEAD: usize = 64;
 
-/// Secrets that were found, to be found again.
+/// A secret that was found, to be found again.
+#[derive(Debug, Clone)]
+pub(super) struct Value {
+    text: String,
+    find: Find,
+    /// Where in the text that is searched it may be found again.
+    since: usize,
+}
+
+impl Value {
+    /// The text of a find; none when it is not to be looked for. It is looked for from `since` on.
+    pub(super) fn new(text: &str, find: Find, since: usize) -> Option<Self> {
+        // Blocks are recognised wherever they stand, and their first line is no secret.
+        let block = matches!(find.id, "pem_private_key" | "pgp_private_key");
+        (text.len() >= LEAST && !block).then(|| Self { text: text.to_owned(), find, since })
+    }
+
+    /// The same, to be looked for everywhere.
+    pub(super) fn everywhere(self) -> Self {
+        Self { since: 0, ..self }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Secrets that were found, and a search for all of them.
+#[derive(Debug, Clone)]
 pub(super) struct Values {
     search: AhoCorasick,
-    values: Vec<(String, Find)>,
+    values: Vec<Value>,
 }
 
 impl Values {
-    /// From the texts of finds; none when there is nothing to look for.
-    pub(super) fn new<'t>(found: impl Iterator<Item = (&'t str, Find)>) -> Option<Self> {
-        let mut values: Vec<(String, Find)> = found
-            // Blocks are recognised wherever they stand, and their first line is no secret.
-            .filter(|(text, find)| text.len() >= LEAST && !matches!(find.id, "pem_private_key" | "pgp_private_key"))
-            .map(|(text, find)| (text.to_owned(), find))
-            .collect();
-        values.sort_by(|a, b| a.0.cmp(&b.0));
-        values.dedup_by(|a, b| a.0 == b.0);
+    /// None when there is nothing to look for.
+    pub(super) fn new(mut values: Vec<Value>) -> Option<Self> {
+        values.sort_by(|a, b| (&a.text, a.since).cmp(&(&b.text, b.since)));
+        values.dedup_by(|a, b| a.text == b.text);
         if values.is_empty() {
             return None;
         }
-        let heads = values.iter().map(|(text, _)| head(text));
+        let heads = values.iter().map(|value| head(&value.text));
         let search = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(heads).ok()?;
         Some(Self { search, values })
     }
 
-    /// Add the places where one of the values stands.
-    pub(super) fn find_in(&self, text: &str, finds: &mut Vec<Find>) {
+    /// Add the places, from `from` on, where one of the values stands.
+    pub(super) fn find_in(&self, text: &str, from: usize, finds: &mut Vec<Find>) {
         let bytes = text.as_bytes();
-        let mut from = 0;
-        for hit in self.search.find_iter(bytes) {
-            let Some((value, find)) = self.values.get(hit.pattern().as_usize()) else { continue };
-            if hit.start() < from || (value.len() < 16 && !alone(bytes, hit.start(), hit.end())) {
+        let mut from = from;
+        for hit in self.search.find_iter(Input::new(bytes).span(from..bytes.len())) {
+            let Some(Value { text: value, find, since }) = self.values.get(hit.pattern().as_usize()) else { continue };
+            if hit.start() < from.max(*since) || (value.len() < 16 && !alone(bytes, hit.start(), hit.end())) {
                 continue;
             }
             let value = value.as_bytes().get(hit.len()..).unwrap_or_default();
