@@ -8,14 +8,14 @@ use std::process::Command;
 use anyhow::Result;
 
 use crate::setup::Route;
-use crate::{component, install, process, schemas, setup};
+use crate::{component, install, process, setup};
 
 /// Version of cargo-deny, installed into the tool cache.
 const CARGO_DENY: &str = "0.20.2";
 /// For clippy: a warning is an error.
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
-/// Formatting, lints, documentation, schemas, licences and advisories, dependency rules; the first that fails ends it.
+/// Formatting, lints, documentation, licences and advisories, dependency rules; the first that fails ends it.
 pub fn run(root: &Path) -> Result<()> {
     say("cargo fmt");
     process::run(process::cargo(root).args(["fmt", "--all", "--check"]))?;
@@ -36,8 +36,6 @@ pub fn run(root: &Path) -> Result<()> {
     let mut documentation = process::cargo(root);
     documentation.env("RUSTDOCFLAGS", "-D warnings").args(["doc", "--quiet", "--no-deps"]);
     process::run(component::without_guests(&mut documentation))?;
-    say("the schemas are those of the code");
-    schemas::run(root, true)?;
     say("all passed");
     Ok(())
 }
