@@ -45,6 +45,8 @@ pub struct Redactor {
     known: Vec<Value>,
     values: Option<Values>,
     finished: bool,
+    #[cfg(test)]
+    pub(super) searched: usize,
 }
 
 /// A secret that is masked already and whose end has not come.
@@ -72,6 +74,8 @@ impl Redactor {
             known: Vec::new(),
             values: None,
             finished: false,
+            #[cfg(test)]
+            searched: 0,
         })
     }
 
@@ -151,6 +155,10 @@ impl Redactor {
 
     /// Search what is there and give out what is settled; everything when there is no more to come.
     fn give(&mut self, more: bool) -> String {
+        #[cfg(test)]
+        {
+            self.searched += self.buffer.len();
+        }
         let bytes = self.buffer.as_bytes();
         let input = Input::piece(bytes, more);
         let mut finds = Vec::new();
@@ -209,9 +217,8 @@ impl Redactor {
     fn fresh(&self, finds: &[Find], settled: usize) -> Vec<(Value, usize)> {
         let room = KNOWN - self.known.len();
         let values = finds.iter().filter(|find| find.end <= settled && find.end - find.start <= LONGEST);
-        let values = values.filter_map(|find| {
-            Some((Value::new(self.buffer.get(find.start..find.end)?, *find, find.end)?, find.end))
-        });
+        let values = values
+            .filter_map(|find| Some((Value::new(self.buffer.get(find.start..find.end)?, *find, find.end)?, find.end)));
         let mut fresh: Vec<(Value, usize)> = Vec::new();
         for (value, end) in values {
             let same = |other: &Value| other.text() == value.text();

@@ -1,5 +1,7 @@
 //! What the detectors find, and that the work stays linear.
 
+mod samples;
+
 use super::detectors;
 use super::engine::{Seen, search};
 use super::input::Input;
@@ -75,7 +77,8 @@ fn keys_that_become_the_same_are_numbered() {
 
 #[test]
 fn json_outside_the_masks_stays_byte_for_byte() {
-    let text = format!("{{ \"a\\u0062\" : [ 1.50, \"\\ud83d\\ude00 \\u0067{} \\/\", null ] }}\n", GHP.trim_start_matches('g'));
+    let text =
+        format!("{{ \"a\\u0062\" : [ 1.50, \"\\ud83d\\ude00 \\u0067{} \\/\", null ] }}\n", GHP.trim_start_matches('g'));
     let expected = "{ \"a\\u0062\" : [ 1.50, \"\\ud83d\\ude00 [REDACTED:github_pat_classic] \\/\", null ] }\n";
     assert_eq!(json(&text), expected);
 }
@@ -230,6 +233,22 @@ fn a_redactor_refuses_bytes_that_are_no_text_and_pieces_after_the_end() {
     let mut redactor = Redactor::open(&Configuration::default()).unwrap();
     redactor.finish().unwrap();
     assert!(matches!(redactor.push(b"x"), Err(Error::InvalidArgument(_))));
+}
+
+#[test]
+fn a_stream_of_single_bytes_is_searched_a_few_times_over_and_not_more() {
+    for piece in
+        ["word and word ", "eyJabcdef", "-----BEGIN PRIVATE KEY-----\nABCDEFGHIJKLMNOPQRSTUVWXYZ012345\n", "ghp_"]
+    {
+        let mut redactor = Redactor::open(&Configuration::default()).unwrap();
+        let text = piece.repeat(200_000 / piece.len());
+        for byte in text.as_bytes().chunks(1) {
+            redactor.push(byte).unwrap();
+        }
+        redactor.finish().unwrap();
+        let times = redactor.searched / text.len();
+        assert!(times < 40, "`{piece}`: {times} times over");
+    }
 }
 
 /// Steps that the checks take for a text.

@@ -211,17 +211,27 @@ fn azure_ad(input: &Input<'_>, at: usize) -> Option<Extent> {
     let start = at.checked_sub(3)?;
     let head = input.slice(start, at).iter().all(|byte| Unreserved.contains(*byte));
     let end = input.without_full_stop(at + 3, input.run(Unreserved, at + 3));
-    let plausible = head && end - (at + 3) >= 31 && !input.before(start).is_some_and(|byte| Alnum.contains(byte));
+    let plausible = head && end - (at + 3) >= 31 && input.begins(start);
     (plausible && any(input.sample(start, end))).then_some((start, end))
+}
+
+/// Where a token begins that has `usual` letters and digits before a place, or some more. An escape before it may end in
+/// a letter.
+fn start(input: &Input<'_>, at: usize, usual: usize) -> Option<usize> {
+    let most = usual + 26;
+    let before =
+        input.slice(at.saturating_sub(most), at).iter().rev().take_while(|byte| Alnum.contains(**byte)).count();
+    let exact = at.checked_sub(usual).filter(|start| before >= usual && input.begins(*start));
+    exact.or_else(|| (usual..most).contains(&before).then(|| at - before))
 }
 
 /// 52 signs, the mark of keys with annotations, 18 signs, the mark of the provider; the anchor is at the first mark.
 fn azure_devops(input: &Input<'_>, at: usize) -> Option<Extent> {
-    let before = input.slice(at.saturating_sub(90), at).iter().rev().take_while(|byte| Alnum.contains(**byte)).count();
+    let start = start(input, at, 52)?;
     let end = input.run(Alnum, at);
     let mark = b"AZDO";
     let marked = input.slice(at, end.min(at + 64)).windows(mark.len()).any(|window| window == mark);
-    ((52..90).contains(&before) && marked).then_some((at - before, end))
+    marked.then_some((start, end))
 }
 
 /// `dapi`, 32 hex digits, perhaps `-` and a digit.
@@ -237,8 +247,8 @@ fn databricks(input: &Input<'_>, at: usize) -> Option<Extent> {
 
 /// 14 signs, `.atlasv1.`, 60 signs or more; the anchor is at the mark.
 fn terraform(input: &Input<'_>, at: usize) -> Option<Extent> {
-    let before = input.slice(at.saturating_sub(40), at).iter().rev().take_while(|byte| Alnum.contains(**byte)).count();
+    let start = start(input, at, 14)?;
     let body = at + ".atlasv1.".len();
     let end = input.run(Word, body);
-    ((14..40).contains(&before) && end - body >= 50 && any(input.sample(body, end))).then_some((at - before, end))
+    (end - body >= 50 && any(input.sample(body, end))).then_some((start, end))
 }

@@ -3,7 +3,7 @@
 use super::{Anchor, Detector, Extent, own};
 use crate::redact::check::{any, base64, filler, placeholder};
 use crate::redact::input::Input;
-use crate::redact::sets::Set::{Base64, Bearer, Pad};
+use crate::redact::sets::Set::{Base64, Bearer, Pad, Unreserved};
 
 pub(super) const TABLE: &[Detector] = &[
     Detector {
@@ -13,7 +13,16 @@ pub(super) const TABLE: &[Detector] = &[
         rules: &[own(Anchor::AnyCase("bearer"), bearer), own(Anchor::AnyCase("authorization"), authorization)],
     },
     Detector { id: "basic_auth", provider: "RFC 7617", tier: 1, rules: &[own(Anchor::AnyCase("basic"), basic)] },
-    Detector { id: "url_password", provider: "RFC 3986", tier: 1, rules: &[own(Anchor::Exact("://"), url_password)] },
+    Detector {
+        id: "url_password",
+        provider: "RFC 3986",
+        tier: 1,
+        rules: &[
+            own(Anchor::Exact("://"), |input, at| url_password(input, at, at + 3)),
+            own(Anchor::Exact(":\\/\\/"), |input, at| url_password(input, at, at + 5)),
+            own(Anchor::AnyCase("%3a%2f%2f"), encoded_url_password),
+        ],
+    },
 ];
 
 /// Blanks between a scheme and its value, real, encoded or spelled. At most 16 bytes.
@@ -109,12 +118,39 @@ fn basic(input: &Input<'_>, at: usize) -> Option<Extent> {
 /// Signs that a URL's user and password may have together.
 const USERINFO: usize = 512;
 
-/// The password of `scheme://user:password@host`; the anchor is before the authority.
-fn url_password(input: &Input<'_>, at: usize) -> Option<Extent> {
-    if !input.before(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')) {
+fn ends_scheme(input: &Input<'_>, at: usize) -> bool {
+    input.before(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+}
+
+/// The same with its punctuation percent-encoded.
+fn encoded_url_password(input: &Input<'_>, at: usize) -> Option<Extent> {
+    if !ends_scheme(input, at) {
         return None;
     }
-    let from = at + "://".len();
+    let from = at + "%3a%2f%2f".len();
+    let mut colon = None;
+    let mut last = None;
+    let mut place = from;
+    while place < from + USERINFO {
+        match input.at(place) {
+            Some(b'%') if input.has_any_case(place, b"%3a") => colon = colon.or(Some(place)),
+            Some(b'%') if input.has(place, b"%40") => last = Some(place),
+            Some(b'%') if input.has_any_case(place, b"%2f") => break,
+            Some(b'%') => {}
+            Some(byte) if Unreserved.contains(byte) || matches!(byte, b'+' | b'!' | b'$' | b'*') => {}
+            _ => break,
+        }
+        place += 1;
+    }
+    let (password, end) = (colon? + 3, last?);
+    (end > password && !placeholder(input.slice(password, end))).then_some((password, end))
+}
+
+/// The password of `scheme://user:password@host`; the anchor is before the authority.
+fn url_password(input: &Input<'_>, at: usize, from: usize) -> Option<Extent> {
+    if !ends_scheme(input, at) {
+        return None;
+    }
     let mut colon = None;
     let mut last = None;
     // A mask in place of the user may hold a colon; one in a bracket counts only when there is no other.
