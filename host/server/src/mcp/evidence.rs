@@ -79,9 +79,19 @@ impl Shared {
                 tracing::warn!(from = %current.id(), to = %next.id(), "somebody else wrote into the run: going on in a new one");
                 *current = next;
                 self.sound.store(true, Ordering::Relaxed);
+                drop(current);
+                close(forked);
             }
             Err(error) => tracing::error!(%error, "no new run can be started"),
         }
+    }
+}
+
+/// Close a run that somebody else wrote into. One that is closed already stays as it is.
+fn close(run: &Run) {
+    match run.end(RunStatus::Failed) {
+        Ok(_) | Err(EvidenceError::Ended { .. }) => {}
+        Err(error) => tracing::error!(run = %run.id(), %error, "the run could not be closed"),
     }
 }
 

@@ -1,44 +1,86 @@
 //! What goes to standard error.
 
+use tracing::Subscriber;
 use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::options::LogFormat;
 
-/// Libraries that log message bodies at some level. Nothing of theirs is ever written, whatever the filter says.
-const SILENCED: [&str; 6] = ["rmcp", "hyper", "hyper_util", "reqwest", "axum", "sse_stream"];
-
-/// Write log lines to standard error. `filter` chooses the level of our own lines (`info` when none); libraries that could
-/// log content stay silent. Does nothing when the process already logs.
+/// Write log lines to standard error. `filter` chooses the level of our own lines (`info` when none). Does nothing when the
+/// process already logs.
 pub fn install(format: LogFormat, filter: Option<&str>) {
+    // Another subscriber may be there already: then it was asked for on purpose.
+    subscriber(format, filter, std::io::stderr).try_init().ok();
+}
+
+fn subscriber<W>(format: LogFormat, filter: Option<&str>, writer: W) -> impl Subscriber + Send + Sync + 'static
+where
+    W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
+{
     let level = EnvFilter::builder()
         .with_default_directive(tracing::Level::INFO.into())
         .parse_lossy(filter.unwrap_or_default());
-    let filter = level.and(filter_fn(|metadata| may_log(metadata.target())));
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let filter = level.and(filter_fn(|metadata| is_ours(metadata.target())));
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer);
     let layer = match format {
         LogFormat::Text => layer.with_target(false).boxed(),
         LogFormat::Json => layer.json().boxed(),
     };
-    // Another subscriber may be there already: then it was asked for on purpose.
-    tracing_subscriber::registry().with(layer.with_filter(filter)).try_init().ok();
+    tracing_subscriber::registry().with(layer.with_filter(filter))
 }
 
-/// Whether lines with this target may be written.
-fn may_log(target: &str) -> bool {
-    let root = target.split("::").next().unwrap_or(target);
-    !SILENCED.contains(&root)
+/// Whether a line is ours. Libraries log whole messages at some level or other, so nothing of theirs is ever written,
+/// whatever the filter says.
+fn is_ours(target: &str) -> bool {
+    target.starts_with("counterfoil")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::may_log;
+    use std::io::{self, Write};
+    use std::sync::{Arc, Mutex};
 
-    #[test]
-    fn libraries_that_log_bodies_are_silent_and_our_own_lines_are_not() {
-        assert!(!may_log("rmcp::service"));
-        assert!(!may_log("hyper_util::client"));
-        assert!(may_log("counterfoil::mcp::start"));
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::mcp::tests::{Era, Host, Sample, result, token};
+
+    #[derive(Clone, Default)]
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn whatever_is_asked_for_no_content_is_logged() {
+        let sink = Sink::default();
+        let target = sink.clone();
+        // For the whole process: what other tests log meanwhile has to be just as clean.
+        subscriber(LogFormat::Json, Some("trace"), move || target.clone()).init();
+        let upstream = Sample::start().await;
+        let host = Host::before(&upstream.url).await;
+        let client = host.client(Era::Modern).await;
+        result(&client, "leak", json!({"a": token()})).await;
+        drop(client);
+        host.stop().await;
+        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        assert!(!text.contains(&token()), "{text}");
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(lines.iter().any(|line| {
+            line["fields"]["message"] == "call ended"
+                && line["fields"]["outcome"] == "completed"
+                && line["span"]["tool"] == "leak"
+                && line["span"]["id"].as_str().is_some_and(|id| id.starts_with("leak_"))
+        }));
     }
 }

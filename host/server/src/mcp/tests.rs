@@ -12,3 +12,6 @@ mod sample;
 mod troubles;
 mod wire;
 mod withheld;
+
+pub use host::{Era, Host, result, token};
+pub use sample::Sample;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::host::{Era, Host, modern_call, note, options, until};
+use super::host::{Era, Host, modern_call, note, options, result, until};
 use super::sample::Sample;
 use crate::mcp::start;
 
@@ -98,4 +98,51 @@ async fn when_the_receipt_cannot_be_written_nothing_goes_out() {
         modern_call(&host.url(), "echo", &json!({"a": "again"})).send().await.unwrap().json().await.unwrap();
     assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("again"), "{answer}");
     host.stop().await.verified();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hosts_share_a_state_folder() {
+    let upstream = Sample::start().await;
+    let first = Host::before(&upstream.url).await;
+    modern_call(&first.url(), "echo", &json!({})).send().await.unwrap();
+    let mut options = options(&upstream.url);
+    options.state_dir = Some(first.state().path().to_owned());
+    let second = start(options).await.unwrap();
+    assert_ne!(first.running.run_id(), second.run_id());
+    for url in [first.url(), second.url()] {
+        let answer = modern_call(&url, "leak", &json!({})).send().await.unwrap();
+        assert!(answer.text().await.unwrap().contains("REDACTED"));
+    }
+    second.stop().await.unwrap();
+    let stopped = first.stop().await;
+    assert_eq!(stopped.receipts().len(), 3);
+    stopped.verified();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_forked_ledger_withholds_one_call_and_the_next_ones_go_on_in_a_new_run() {
+    let upstream = Sample::start().await;
+    let host = Host::before(&upstream.url).await;
+    let client = host.client(Era::Modern).await;
+    let first = result(&client, "echo", json!({})).await;
+    let events = host.state().events_path(&host.running.run_id().parse().unwrap());
+    let forged = json!({"seq": 1, "event": "forged", "signature": "0".repeat(64)});
+    let mut ledger = std::fs::OpenOptions::new().append(true).open(events).unwrap();
+    std::io::Write::write_all(&mut ledger, format!("{forged}\n").as_bytes()).unwrap();
+    let second = result(&client, "echo", json!({"a": "inside"})).await;
+    assert_eq!(second["isError"], true);
+    assert!(!second.to_string().contains("inside"), "{second}");
+    let third = result(&client, "echo", json!({"a": "again"})).await;
+    assert!(third.to_string().contains("again"), "{third}");
+    assert_ne!(note(&first)["run"], note(&third)["run"]);
+    assert_eq!(note(&second)["run"], note(&third)["run"]);
+    drop(client);
+    let stopped = host.stop().await;
+    let outcomes: Vec<_> =
+        stopped.receipts().iter().map(|receipt| receipt["extra"]["outcome"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(outcomes.iter().filter(|outcome| *outcome == "withheld").count(), 1);
+    assert_eq!(outcomes.len(), 3);
+    // The run that goes on is whole, and the other one is closed.
+    stopped.verified();
+    assert_eq!(stopped.meta(note(&first)["run"].as_str().unwrap())["status"], "failed");
 }

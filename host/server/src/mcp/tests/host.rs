@@ -137,7 +137,12 @@ impl Stopped {
         let roam = runs::verify_as_roam(&self.state(), &self.run, &authority);
         let roam = serde_json::to_value(&roam).unwrap();
         assert_eq!(roam["state"], "ok", "{roam}");
-        let meta = self.folder.path().join(".roam/runs").join(&self.run).join("meta.json");
+        self.meta(&self.run)
+    }
+
+    /// What a run says of itself.
+    pub fn meta(&self, run: &str) -> Value {
+        let meta = self.state().path().join("runs").join(run).join("meta.json");
         serde_json::from_slice(&std::fs::read(meta).unwrap()).unwrap()
     }
 
