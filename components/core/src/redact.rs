@@ -46,6 +46,11 @@ pub struct Redacted {
     pub markers: Vec<Hit>,
 }
 
+/// Build the tables of the search now rather than with the first text, so that a snapshot of the program holds them.
+pub fn prepare() {
+    engine::prepare();
+}
+
 /// Mask secrets in plain text and count the injection marks in it.
 ///
 /// # Errors

@@ -61,7 +61,8 @@ impl wit::about::Guest for Policy {
     fn configure(configuration: String) -> Answer<wit::about::Information> {
         let parsed = Configuration::parse(&configuration).map_err(Out::out)?;
         IN_FORCE.set(Rc::new(parsed));
-        // Asks for the digest of the rules too, so that a snapshot holds it.
+        // Builds what is built once, the digest of the rules too, so that a snapshot holds it.
+        redact::prepare();
         Ok(Self::info())
     }
 

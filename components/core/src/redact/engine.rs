@@ -45,6 +45,11 @@ struct Candidate {
     rank: usize,
 }
 
+/// Build the tables, if they are not yet.
+pub(super) fn prepare() {
+    engine();
+}
+
 fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(Engine::build)
