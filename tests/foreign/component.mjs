@@ -2,7 +2,7 @@
 //
 // Usage: component.mjs MODULE < questions > answers
 
-import { createInterface } from "node:readline";
+import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
@@ -27,7 +27,8 @@ function fromComponent(value) {
 
 const component = await import(pathToFileURL(process.argv[2]));
 
-for await (const line of createInterface({ input: process.stdin })) {
+// `node:readline` also ends a line at U+2028, which may stand in a JSON text.
+for (const line of readFileSync(0, "utf8").split("\n").filter(Boolean)) {
   const question = JSON.parse(line);
   const ask = component[camel(question.interface)][camel(question.function)];
   let answer;

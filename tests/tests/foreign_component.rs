@@ -202,7 +202,8 @@ fn member<'a>(case: &'a Value, name: &str) -> Result<&'a str> {
 
 /// The call of a case of the gate's table.
 fn call(case: &Value) -> Result<Call> {
-    let flag = |name: &str| case.get(name).and_then(Value::as_bool).with_context(|| format!("no `{name}`: {case}"));
+    // Some tools declare nothing: to roam-code that means that they only read.
+    let flag = |name: &str, undeclared| case.get(name).and_then(Value::as_bool).unwrap_or(undeclared);
     let mode = match member(case, "mode")? {
         "read_only" => Mode::ReadOnly,
         "safe_edit" => Mode::SafeEdit,
@@ -213,9 +214,9 @@ fn call(case: &Value) -> Result<Call> {
         tool: member(case, "tool")?.to_owned(),
         command: None,
         effects: Effects {
-            read_only: flag("read_only")?,
-            destructive: flag("destructive")?,
-            idempotent: flag("idempotent")?,
+            read_only: flag("read_only", true),
+            destructive: flag("destructive", false),
+            idempotent: flag("idempotent", true),
         },
         mode,
         dry_run: false,

@@ -3,11 +3,11 @@
 use anyhow::{Context as _, Result};
 use counterfoil_tests::fixture::client::Client;
 use counterfoil_tests::fixture::everything::Everything;
-use counterfoil_tests::fixture::foreign::{json_of, python_script};
+use counterfoil_tests::fixture::foreign::{json_of, node_script, python_script};
 use counterfoil_tests::fixture::host::{Host, verify};
 use counterfoil_tests::fixture::project::Project;
 use counterfoil_tests::fixture::secrets::{Secret, leak, planted};
-use counterfoil_tests::tool_cache::skip;
+use counterfoil_tests::tool_cache::{npm_folder, root, skip};
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -43,6 +43,12 @@ async fn planted_secrets_reach_no_client_and_each_call_has_a_verified_receipt() 
             seen.push(("FastMCP", told.get("result").context("no result")?.clone()));
         }
         None => skip("FastMCP calls a tool through the host", "the Python packages"),
+    }
+    let mut command = node_script(&root().join("tests/foreign/typescript_call.mjs")).context("no Node.js")?;
+    command.arg(npm_folder().context("no npm packages")?).args([&host.url(), "get-env"]);
+    let told = json_of(&mut command)?;
+    for (client, result) in told.as_object().context("no results")? {
+        seen.push((client, result.clone()));
     }
 
     let run = project.only_run()?;

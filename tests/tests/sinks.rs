@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// A host with the most talkative logs there are.
 fn talkative(project: &Project, upstream: &str, more: &[&str]) -> Result<Host> {
     let mut command = command(project)?;
-    command.env("RUST_LOG", "trace");
+    command.env("RUST_LOG", "trace").env("COUNTERFOIL_LOG", "trace");
     Host::start_as(command, upstream, more)
 }
 
@@ -66,19 +66,22 @@ async fn what_an_upstream_says_reaches_no_sink_with_its_secrets() -> Result<()> 
     let named = format!("run_{}", in_name?.text);
     let everything = result(&secrets);
     let words = in_words?.text;
-    let upstream = Upstream::start(vec![tool, reading_tool(&named), destroying_tool("destroy")], move |_, arguments| {
-        match arguments.get("how").and_then(Value::as_str).unwrap_or_default() {
-            "error" => Reply::Error(json!({"code": -32001, "message": format!("no: {words}"), "data": {"why": words}})),
-            "refusal" => Reply::Raw(StatusCode::INTERNAL_SERVER_ERROR, format!("stack trace with {words}")),
-            "nonsense" => Reply::Raw(StatusCode::OK, format!("{{\"jsonrpc\": \"2.0\", {words}")),
-            "strange" => Reply::Result(json!({"content": [{"type": "hologram", "beam": words}], "more": words})),
-            "failure" => {
-                Reply::Result(json!({"isError": true, "content": [{"type": "text", "text": format!("failed: {words}")}]}))
+    let upstream =
+        Upstream::start(vec![tool, reading_tool(&named), destroying_tool("destroy")], move |_, arguments| {
+            match arguments.get("how").and_then(Value::as_str).unwrap_or_default() {
+                "error" => {
+                    Reply::Error(json!({"code": -32001, "message": format!("no: {words}"), "data": {"why": words}}))
+                }
+                "refusal" => Reply::Raw(StatusCode::INTERNAL_SERVER_ERROR, format!("stack trace with {words}")),
+                "nonsense" => Reply::Raw(StatusCode::OK, format!("{{\"jsonrpc\": \"2.0\", {words}")),
+                "strange" => Reply::Result(json!({"content": [{"type": "hologram", "beam": words}], "more": words})),
+                "failure" => Reply::Result(
+                    json!({"isError": true, "content": [{"type": "text", "text": format!("failed: {words}")}]}),
+                ),
+                _ => Reply::Result(everything.clone()),
             }
-            _ => Reply::Result(everything.clone()),
-        }
-    })
-    .await?;
+        })
+        .await?;
 
     let project = Project::new()?;
     let host = talkative(&project, upstream.url(), &[])?;
@@ -145,7 +148,8 @@ async fn what_a_client_says_reaches_no_sink_with_its_secrets_but_goes_on_unchang
     answers.push(("an introduction", client.post(introduced.to_string(), &[]).await?));
     let session = answers.last().and_then(|(_, answer)| answer.headers.get("mcp-session-id")).cloned();
     if let Some(session) = session {
-        let call = json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": "read", "arguments": {}}});
+        let call =
+            json!({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": "read", "arguments": {}}});
         let session = session.to_str()?;
         answers.push(("a call after it", client.post(call.to_string(), &[("mcp-session-id", session)]).await?));
     }
@@ -192,7 +196,8 @@ async fn a_secret_in_the_address_of_the_upstream_reaches_no_sink() -> Result<()>
 fn result(secrets: &[Secret]) -> Value {
     let all: Vec<&str> = secrets.iter().map(|secret| secret.text.as_str()).collect();
     let text = all.join("\n");
-    let keyed: Map<String, Value> = all.iter().enumerate().map(|(place, one)| ((*one).to_owned(), json!(place))).collect();
+    let keyed: Map<String, Value> =
+        all.iter().enumerate().map(|(place, one)| ((*one).to_owned(), json!(place))).collect();
     json!({
         "content": [
             {"type": "text", "text": text},
