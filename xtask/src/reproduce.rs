@@ -16,11 +16,14 @@ pub fn run(root: &Path) -> Result<()> {
     let route = setup::run(root)?;
     let program = component::prepare_program(root)?;
     let parent = std::env::temp_dir().join(format!("counterfoil-reproduce-{}", std::process::id()));
+    // Both before the first build: the sources may be worked on meanwhile.
+    let copies = PLACES.map(|place| parent.join(place));
+    for copy in &copies {
+        copy_tree(root, copy)?;
+    }
     let mut found = Vec::new();
-    for place in PLACES {
-        let copy = parent.join(place);
+    for copy in copies {
         let started = Instant::now();
-        copy_tree(root, &copy)?;
         let plain = component::compile(&copy, route)?;
         let (wasm, _) = component::prepare(&program, &plain, &copy.join("target/wasm"))?;
         for path in [&copy, root] {
