@@ -1,5 +1,7 @@
 //! What goes to standard error.
 
+use std::io::IsTerminal as _;
+
 use tracing::Subscriber;
 use tracing_subscriber::filter::{EnvFilter, FilterExt as _, filter_fn};
 use tracing_subscriber::fmt::MakeWriter;
@@ -12,10 +14,16 @@ use super::options::LogFormat;
 /// process already logs.
 pub fn install(format: LogFormat, filter: Option<&str>) {
     // Another subscriber may be there already: then it was asked for on purpose.
-    subscriber(format, filter, std::io::stderr).try_init().ok();
+    let colours = std::io::stderr().is_terminal();
+    subscriber(format, filter, colours, std::io::stderr).try_init().ok();
 }
 
-fn subscriber<W>(format: LogFormat, filter: Option<&str>, writer: W) -> impl Subscriber + Send + Sync + 'static
+fn subscriber<W>(
+    format: LogFormat,
+    filter: Option<&str>,
+    colours: bool,
+    writer: W,
+) -> impl Subscriber + Send + Sync + 'static
 where
     W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
 {
@@ -23,7 +31,7 @@ where
         .with_default_directive(tracing::Level::INFO.into())
         .parse_lossy(filter.unwrap_or_default());
     let filter = level.and(filter_fn(|metadata| is_ours(metadata.target())));
-    let layer = tracing_subscriber::fmt::layer().with_writer(writer);
+    let layer = tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(writer);
     let layer = match format {
         LogFormat::Text => layer.with_target(false).boxed(),
         LogFormat::Json => layer.json().boxed(),
@@ -66,7 +74,7 @@ mod tests {
         let sink = Sink::default();
         let target = sink.clone();
         // For the whole process: what other tests log meanwhile has to be just as clean.
-        subscriber(LogFormat::Json, Some("trace"), move || target.clone()).init();
+        subscriber(LogFormat::Json, Some("trace"), false, move || target.clone()).init();
         let upstream = Sample::start().await;
         let host = Host::before(&upstream.url).await;
         let client = host.client(Era::Modern).await;

@@ -207,8 +207,11 @@ async fn keep(shared: Arc<Shared>) {
                 shared.state.send_replace(State::Connecting);
             }
             Err(why) => {
-                tracing::warn!(upstream = %shared.options.name, %why, "connecting to the upstream failed");
-                shared.state.send_replace(State::Down(why));
+                let before = shared.state.send_replace(State::Down(why));
+                // Said once, not at every attempt.
+                if !matches!(before, State::Down(known) if known == why) {
+                    tracing::warn!(upstream = %shared.options.name, %why, "connecting to the upstream failed: trying again until it is there");
+                }
                 let again = attempt + PAUSES.0;
                 tokio::select! {
                     () = tokio::time::sleep(pause) => {}
