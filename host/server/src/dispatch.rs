@@ -75,7 +75,12 @@ impl Dispatcher {
     /// Run one call to its end. When the future is dropped the call counts as cancelled by its client; its receipt is
     /// written all the same.
     pub async fn call(&self, context: CallContext, call: ToolCall) -> Outcome {
-        let span = tracing::info_span!("call", id = tracing::field::Empty, tool = tracing::field::Empty);
+        let span = tracing::info_span!(
+            "call",
+            id = tracing::field::Empty,
+            tool = tracing::field::Empty,
+            principal = context.principal.id
+        );
         if self.tasks.is_closed() {
             return Outcome::without_receipt("the gateway is stopping");
         }
@@ -108,12 +113,6 @@ impl Dispatcher {
                 false
             }
         }
-    }
-
-    /// Who keeps the receipts.
-    #[must_use]
-    pub fn recorder(&self) -> &dyn Recorder {
-        self.parts.recorder.as_ref()
     }
 
     /// The policy.

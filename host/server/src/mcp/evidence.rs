@@ -46,6 +46,12 @@ impl Evidence {
         self.shared.sound.load(Ordering::Relaxed) && self.shared.state.events_path(self.shared.run().id()).is_file()
     }
 
+    /// The state folder.
+    #[cfg(test)]
+    pub fn state(&self) -> &StateDir {
+        &self.shared.state
+    }
+
     /// End the run. Blocks until what is waiting is written.
     ///
     /// # Errors

@@ -32,7 +32,6 @@ pub struct Running {
     catalogue: Arc<Catalogue>,
     keeper: Keeper,
     follower: JoinHandle<()>,
-    state: StateDir,
     grace: Duration,
 }
 
@@ -87,7 +86,6 @@ pub async fn start(options: ServeOptions) -> anyhow::Result<Running> {
         catalogue,
         keeper,
         follower,
-        state: ground.state,
         grace: options.stop_grace,
     })
 }
@@ -106,15 +104,15 @@ impl Running {
     }
 
     /// The run that receipts are linked in.
-    #[must_use]
+    #[cfg(test)]
     pub fn run_id(&self) -> String {
         self.evidence.run_id()
     }
 
     /// The state folder.
-    #[must_use]
-    pub const fn state(&self) -> &StateDir {
-        &self.state
+    #[cfg(test)]
+    pub fn state(&self) -> &StateDir {
+        self.evidence.state()
     }
 
     /// Finish the calls in flight, end the run, and let everything go.
@@ -140,7 +138,6 @@ impl Running {
 /// What is there before anything is served.
 struct Ground {
     engine: Engine,
-    state: StateDir,
     mode: Mode,
     evidence: Arc<Evidence>,
 }
@@ -167,8 +164,8 @@ fn prepare(options: &ServeOptions) -> anyhow::Result<Ground> {
             ("configuration".to_owned(), Value::from(identity.configuration_digest)),
         ]),
     };
-    let evidence = Evidence::start(state.clone(), run, authority).context("no run can be started")?;
-    Ok(Ground { engine, state, mode: resolved.mode, evidence: Arc::new(evidence) })
+    let evidence = Evidence::start(state, run, authority).context("no run can be started")?;
+    Ok(Ground { engine, mode: resolved.mode, evidence: Arc::new(evidence) })
 }
 
 /// Bring the evidence of runs that a crash cut short into line, and say what was done.
