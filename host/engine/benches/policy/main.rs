@@ -1,8 +1,8 @@
 //! What a call costs: in a fresh instance as in production, in a warm one, and in the same rules compiled natively.
 //!
 //! `cargo bench -p counterfoil-engine` prints one table of medians, measured in turns in one run, so that the columns of a
-//! row can be compared. It needs the component (`cargo xtask component`), and for the last table the program
-//! (`cargo xtask build`).
+//! row can be compared. It needs the component (`cargo xtask component`), or another one as an argument after `--`, and for
+//! the last line the program (`cargo xtask build`).
 
 mod input;
 mod native;
@@ -17,7 +17,8 @@ use native::Native;
 use turns::{Row, heading, print};
 
 fn main() {
-    let component = read("counterfoil.wasm");
+    let given = std::env::args_os().skip(1).find(|argument| !argument.to_string_lossy().starts_with("--"));
+    let component = read(&given.map_or_else(|| target().join("component/counterfoil.wasm"), PathBuf::from));
     let engine = match Engine::builder(Source::Component(component)).build() {
         Ok(engine) => engine,
         Err(error) => {
@@ -95,9 +96,8 @@ fn named(what: &str, planted: bool) -> String {
     format!("{what}, {}", if planted { "three secrets" } else { "clean" })
 }
 
-fn read(name: &str) -> Vec<u8> {
-    let path = target().join("component").join(name);
-    std::fs::read(&path).unwrap_or_else(|_| {
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|_| {
         eprintln!("`{}` is missing, run `cargo xtask component` first", path.display());
         std::process::exit(1);
     })

@@ -1,5 +1,7 @@
 //! The project's own component, through the engine.
 
+use std::sync::OnceLock;
+
 use counterfoil_engine::types::{Decision, Effects, Enforcement, Form, Hit, Mode, PolicyDecision, RedactionReason};
 use counterfoil_engine::{Engine, LoadError, Source, bake};
 
@@ -10,8 +12,11 @@ fn token() -> String {
     format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a")
 }
 
+/// An engine with the component as it was built. Compiled once for all tests.
 fn engine() -> Engine {
-    Engine::builder(Source::Component(component())).build().expect("the component loads")
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    let load = || Engine::builder(Source::Component(component())).build().expect("the component loads");
+    ENGINE.get_or_init(load).clone()
 }
 
 fn configured(configuration: &str) -> Result<Engine, LoadError> {
