@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn the_contract_is_one_package_with_one_world() {
         let text = wit();
-        let mut contract = wit_parser::Resolve::default();
+        let mut contract = wit_parser::Resolve { all_features: true, ..wit_parser::Resolve::default() };
         contract.push_str("counterfoil.wit", &text).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("package ")).count(), 1);
         assert_eq!(text.lines().filter(|line| line.starts_with("world guard")).count(), 1);
