@@ -14,12 +14,17 @@ use super::Tour;
 use super::upstream::{DELETE_RECORDS, READ_SETTINGS, READ_TICKET};
 use crate::authority::ComponentAuthority;
 
+/// What only the receipt of the denied call says.
+const DENIES: &[u8] = b"\"deny\"";
+
 /// Show the receipts, and check that each call has the one it should have.
 pub fn show(tour: &mut Tour<'_>, state: &StateDir) -> anyhow::Result<Vec<Receipt>> {
     tour.step("The receipts")?;
     let mut found = Vec::new();
     let mut said = Vec::new();
-    for summary in receipts::list(state, None)? {
+    let mut summaries = receipts::list(state, None)?;
+    summaries.sort_by_key(|summary| summary.written);
+    for summary in summaries {
         let receipt = receipts::show(state, &format!("{}/{}", summary.run, summary.tool_call))?;
         let content: Value = serde_json::from_slice(&receipt.bytes).context("a receipt is not JSON")?;
         let word = |name: &str| content.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -74,10 +79,10 @@ pub fn tamper(tour: &mut Tour<'_>, state: &StateDir, engine: &Engine, receipts: 
     tour.step("One byte changed in a copy")?;
     let copy = state.path().with_file_name(".roam-changed");
     copy_folder(state.path(), &copy)?;
-    let victim = receipts.first().context("there is no receipt to change")?;
+    let denies = |receipt: &&Receipt| receipt.bytes.windows(DENIES.len()).any(|window| window == DENIES);
+    let victim = receipts.iter().find(denies).context("there is no receipt of the denied call to change")?;
     let place = victim.summary.path.strip_prefix(state.path()).context("a receipt lies outside the state folder")?;
-    let changed = change_one_byte(&copy.join(place), b"\"deny\"", b"\"Deny\"")
-        .or_else(|_| change_one_byte(&copy.join(place), b"\"allow\"", b"\"aLlow\""))?;
+    let changed = change_one_byte(&copy.join(place), DENIES, b"\"Deny\"")?;
     tour.note(&format!("{}: {changed}", place.display()))?;
 
     let authority: Arc<dyn ChainAuthority> = Arc::new(ComponentAuthority::new(engine.clone()));

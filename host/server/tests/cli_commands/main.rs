@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 mod component;
+#[cfg(all(test, feature = "mcp"))]
+mod demo;
 #[cfg(test)]
 mod evidence;
 #[cfg(test)]
