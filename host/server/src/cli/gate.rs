@@ -35,7 +35,7 @@ enum Preset {
   counterfoil gate --preset roam --tool roam_mutate --read-only=false --mode read_only
   echo '{\"tool\": \"read_file\", \"mode\": \"read_only\"}' | counterfoil gate --jsonl")]
 pub struct GateArgs {
-    /// Judge each JSON line `{\"tool\", \"read_only\", \"destructive\", \"idempotent\", \"mode\", \"dry_run\"?, \"command\"?}`
+    /// Judge each JSON line `{"tool", "read_only", "destructive", "idempotent", "mode", "dry_run"?, "command"?}`
     #[arg(long, conflicts_with = "tool")]
     jsonl: bool,
     /// Name of the tool
