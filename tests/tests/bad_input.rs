@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -13,6 +13,8 @@ use counterfoil_tests::fixture::foreign::{json_of, roam};
 use counterfoil_tests::fixture::host::{Host, binary, command, run, verify};
 use counterfoil_tests::fixture::project::Project;
 use counterfoil_tests::fixture::upstream::{Reply, Upstream, reading_tool};
+#[cfg(target_os = "linux")]
+use rustix::process::{Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
 /// What the upstream says; a client that gets to see it had its call answered.
@@ -43,13 +45,16 @@ async fn a_body_that_is_no_json_or_no_message_is_refused_and_the_host_goes_on() 
     let project = Project::new()?;
     let host = Host::start(&project, upstream.url(), &[])?;
     let client = Client::modern(&host.url())?;
-    let large = "x".repeat(8 << 20);
-    for body in ["", "not JSON", "{\"jsonrpc\": \"2.0\"", "[]", "null", "\u{feff}{}", "{}", "[[[[[[", &large] {
-        let answer = client.post(body.to_owned(), &[]).await?;
-        assert!(answer.status.is_client_error(), "{:?}: {} {}", body.get(..20), answer.status, answer.body);
+    for body in ["", "not JSON", "{\"jsonrpc\": \"2.0\"", "[]", "null", "\u{feff}{}", "{}", "[[[[[["] {
+        let answer = client.post(body, &[]).await?;
+        assert!(answer.status.is_client_error(), "{body}: {} {}", answer.status, answer.body);
     }
     let answer = client.post(vec![0xff, 0xfe, 0x00], &[]).await?;
     assert!(answer.status.is_client_error(), "{}", answer.status);
+    // The host answers before it has read everything and hangs up, which a client may notice first.
+    if let Ok(answer) = Client::modern(&host.url())?.post("x".repeat(8 << 20), &[]).await {
+        assert_eq!(answer.status.as_u16(), 413, "{}", answer.body);
+    }
     assert!(upstream.calls().is_empty());
     let result = client.call("read", json!({})).await?.result()?;
     assert!(result.to_string().contains(CONTENT), "{result}");
@@ -156,12 +161,12 @@ fn an_unknown_mode_is_an_error_wherever_it_stands() -> Result<()> {
     let project = Project::new()?;
     let (code, text) = refused(&project, &["--mode", "superuser"])?;
     assert!(matches!(code, Some(1 | 2)), "{code:?}: {text}");
-    assert!(text.contains("superuser") && text.contains("safe_edit"), "{text}");
+    assert!(text.contains("mode") && text.contains("`safe_edit`"), "{text}");
     fs::create_dir_all(project.state())?;
     fs::write(project.state().join("active_mode"), "READ_ONLY\n")?;
     let (code, text) = refused(&project, &[])?;
     assert!(matches!(code, Some(1 | 2)), "{code:?}: {text}");
-    assert!(text.contains("mode"), "{text}");
+    assert!(text.contains("mode") && text.contains("`safe_edit`"), "{text}");
     assert!(project.runs()?.is_empty());
     Ok(())
 }
@@ -216,10 +221,10 @@ async fn content_is_withheld_when_the_state_folder_becomes_read_only() -> Result
     let result = client.call("read", json!({})).await?.result()?;
     assert!(result.to_string().contains(CONTENT), "{result}");
 
-    lock(&project.state(), true)?;
+    let rights = lock(&project.state())?;
     let message = client.call("read", json!({})).await?.message()?.to_string();
     let sealed = message.contains(CONTENT);
-    lock(&project.state(), false)?;
+    unlock(rights)?;
     let run = project.only_run()?;
     // A host that has its files open already may still be able to write a durable record; then the receipt is there.
     let (status, log) = host.stop()?;
@@ -228,15 +233,17 @@ async fn content_is_withheld_when_the_state_folder_becomes_read_only() -> Result
     assert_verified(&project, &run, receipts as u64)
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn no_content_goes_out_when_nothing_more_can_be_written() -> Result<()> {
     let upstream = upstream().await?;
     let project = Project::new()?;
-    // No file may grow beyond 24 KiB: to the host it looks as if the disk were full.
-    let mut limited = Command::new("/bin/sh");
-    limited.env_clear().current_dir(project.path()).arg("-c");
-    limited.arg("ulimit -f 48; trap '' XFSZ; exec \"$@\"").arg("sh").arg(binary()?);
-    let host = Host::start_as(limited, upstream.url(), &[])?;
+    let mut unwarned = Command::new("/bin/sh");
+    unwarned.env_clear().current_dir(project.path()).args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).arg(binary()?);
+    let host = Host::start_as(unwarned, upstream.url(), &[])?;
+    // From now on no file may grow beyond 32 KiB: to the host it looks as if the disk were full.
+    let limit = Rlimit { current: Some(32 << 10), maximum: Some(32 << 10) };
+    prlimit(Some(host.id()), Resource::Fsize, limit)?;
     let client = Client::modern(&host.url())?;
     let run = project.only_run()?;
     let mut answered = 0;
@@ -315,8 +322,7 @@ async fn after_a_crash_under_load_every_answered_call_has_its_receipt_and_the_ch
             receipts.keys().find(|id| text.contains(id.as_str())).with_context(|| format!("no receipt: {text}"))?;
         assert!(links.iter().any(|event| event.get("tool_call") == Some(&json!(id))), "no link for {id}");
     }
-    let findings = verdict.get("findings").and_then(Value::as_array).context("no findings")?;
-    assert!(!findings.is_empty(), "nothing is said of the cut line: {verdict}");
+    assert!(log.contains("was recovered") && log.contains(&run), "nothing is said of the cut line: {log}");
     if let Some(mut theirs) = roam(&project, &["runs", "verify", &run]) {
         let theirs = json_of(&mut theirs)?;
         assert_eq!(theirs.pointer("/summary/state"), Some(&json!("ok")), "{theirs}");
@@ -362,16 +368,26 @@ fn unprivileged(project: &Project) -> Result<Command> {
     Ok(command)
 }
 
-/// Take away, or give back, the right to write anywhere in a folder.
-fn lock(folder: &Path, locked: bool) -> Result<()> {
+/// Take away the right to write anywhere in a folder; what the rights were.
+fn lock(folder: &Path) -> Result<Vec<(PathBuf, fs::Permissions)>> {
+    let mut rights = vec![(folder.to_owned(), fs::metadata(folder)?.permissions())];
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            lock(&path, locked)?;
+            rights.extend(lock(&path)?);
         } else {
-            fs::set_permissions(&path, fs::Permissions::from_mode(if locked { 0o444 } else { 0o644 }))?;
+            rights.push((path.clone(), fs::metadata(&path)?.permissions()));
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o444))?;
         }
     }
-    fs::set_permissions(folder, fs::Permissions::from_mode(if locked { 0o555 } else { 0o777 }))?;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o555))?;
+    Ok(rights)
+}
+
+/// Give back the rights that were taken away.
+fn unlock(rights: Vec<(PathBuf, fs::Permissions)>) -> Result<()> {
+    for (path, permissions) in rights {
+        fs::set_permissions(path, permissions)?;
+    }
     Ok(())
 }

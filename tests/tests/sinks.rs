@@ -65,6 +65,9 @@ async fn what_an_upstream_says_reaches_no_sink_with_its_secrets() -> Result<()> 
     tool["inputSchema"] = json!({"type": "object", "properties": {"how": {"description": in_schema?.text}}});
     let named = format!("run_{}", in_name?.text);
     let everything = result(&secrets);
+    // What is searched for would be found.
+    let hidden = everything.to_string();
+    assert!(secrets.iter().all(|secret| leak(hidden.as_bytes(), std::slice::from_ref(secret)).is_some()));
     let words = in_words?.text;
     let upstream =
         Upstream::start(vec![tool, reading_tool(&named), destroying_tool("destroy")], move |_, arguments| {
@@ -102,6 +105,7 @@ async fn what_an_upstream_says_reaches_no_sink_with_its_secrets() -> Result<()> 
 
     let (status, log) = host.stop()?;
     assert!(status.success(), "{status}: {log}");
+    assert!(log.contains("speak_"), "no call is logged: {log}");
     let mut sinks = Sinks::of(&project, log)?;
     for (name, answer) in &answers {
         sinks.add(name, answer);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -87,6 +87,15 @@ impl ServerHandler for Handler {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let table = self.shared.catalogue.known()?;
         table.get(name).map(|listed| listed.tool.clone())
+    }
+
+    /// rmcp's own answer repeats the method's name, which may hold anything.
+    async fn on_custom_request(
+        &self,
+        _request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "unknown method", None))
     }
 
     async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {}
