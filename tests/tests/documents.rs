@@ -52,7 +52,8 @@ fn shell(project: &Project, upstream: &str, port: u16, script: &str) -> Result<O
     Ok(output)
 }
 
-const WAIT: &str = "for i in $(seq 100); do curl -sf http://127.0.0.1:8470/readyz >/dev/null && break; sleep 0.1; done\n";
+const WAIT: &str =
+    "for i in $(seq 100); do curl -sf http://127.0.0.1:8470/readyz >/dev/null && break; sleep 0.1; done\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_commands_of_the_readme_work_in_order() -> Result<()> {

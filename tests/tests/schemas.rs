@@ -55,5 +55,11 @@ fn violation_of_vector(violation: &Value) -> (String, String) {
 }
 
 fn keyword(error: &jsonschema::ValidationError<'_>) -> String {
-    error.schema_path().to_string().rsplit('/').find(|part| part.parse::<usize>().is_err()).unwrap_or_default().to_owned()
+    error
+        .schema_path()
+        .to_string()
+        .rsplit('/')
+        .find(|part| part.parse::<usize>().is_err())
+        .unwrap_or_default()
+        .to_owned()
 }

@@ -11,9 +11,7 @@ use crate::error::Error;
 use crate::gate::{self, Call, Judgement};
 use crate::receipt::{self, Output, Receipt, Sealed};
 use crate::redact;
-use crate::vocabulary::{
-    Decision, Effects, Enforcement, Hit, Mode, PolicyDecision, RedactionReason, SideEffect,
-};
+use crate::vocabulary::{Decision, Effects, Enforcement, Hit, Mode, PolicyDecision, RedactionReason, SideEffect};
 
 /// What a host hands over before a tool runs.
 #[derive(Debug, Clone, Copy)]
@@ -104,8 +102,8 @@ pub fn admit(request: &AdmitRequest<'_>, configuration: &Configuration) -> Resul
     let input_hash = receipt::input_hash(request.arguments)?;
     let redacted = redact::redact_json(request.arguments, configuration)?;
     let denied = judgement.decision == Decision::Deny && judgement.enforcement == Enforcement::Enforced;
-    let blocked = denied
-        .then(|| gate::blocked_envelope(request.call.tool, request.call.command, &judgement, configuration));
+    let blocked =
+        denied.then(|| gate::blocked_envelope(request.call.tool, request.call.command, &judgement, configuration));
     let arguments = match configuration.arguments() {
         Arguments::Record => None,
         Arguments::Redact => redacted.output,
@@ -120,8 +118,7 @@ pub fn admit(request: &AdmitRequest<'_>, configuration: &Configuration) -> Resul
 /// [`Error::InvalidArgument`] when an identity is empty or `extra` is no object, and the errors of reading JSON.
 pub fn settle(request: &SettleRequest<'_>, configuration: &Configuration) -> Result<Settlement, Error> {
     let facts = &request.facts;
-    for (name, text) in
-        [("tool_call", facts.tool_call), ("tool_name", facts.tool_name), ("client_id", facts.client_id)]
+    for (name, text) in [("tool_call", facts.tool_call), ("tool_name", facts.tool_name), ("client_id", facts.client_id)]
     {
         if text.is_empty() {
             return Err(Error::InvalidArgument(format!("`{name}` must not be empty")));
@@ -133,7 +130,8 @@ pub fn settle(request: &SettleRequest<'_>, configuration: &Configuration) -> Res
     let reasons = reasons(&found, facts.reasons);
     let policy_decision = policy_decision(facts.judgement);
     let effects = gate::effective(facts.effects, configuration.tool(facts.tool_name));
-    let required_mode = facts.judgement.map_or_else(|| gate::effects_mode(effects), |judgement| judgement.required_mode);
+    let required_mode =
+        facts.judgement.map_or_else(|| gate::effects_mode(effects), |judgement| judgement.required_mode);
     let extra = extra::text(facts, &found, configuration)?;
     let scrub = |text| redact::scrub(text, configuration);
     let receipt = Receipt {

@@ -23,17 +23,11 @@ use bindings::exports::counterfoil::policy::vocabulary::{
 /// 64 lower-case hex digits.
 const HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// A receipt and the hash that it has.
-const RECEIPT: (&str, &str) = (
-    "{}",
-    "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
-);
+const RECEIPT: (&str, &str) = ("{}", "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
 
 struct Hostile;
 
-#[expect(
-    unsafe_code,
-    reason = "generated: functions at the component's boundary"
-)]
+#[expect(unsafe_code, reason = "generated: functions at the component's boundary")]
 mod boundary {
     crate::bindings::export!(Hostile with_types_in crate::bindings);
     use crate::Hostile;
@@ -44,92 +38,46 @@ impl gate::Guest for Hostile {
         misdeeds::commit(&call.tool);
         let denied = call.tool == "denied";
         Ok(Judgement {
-            decision: if denied {
-                Decision::Deny
-            } else {
-                Decision::Allow
-            },
-            enforcement: if call.dry_run {
-                Enforcement::DryRun
-            } else {
-                Enforcement::Enforced
-            },
+            decision: if denied { Decision::Deny } else { Decision::Allow },
+            enforcement: if call.dry_run { Enforcement::DryRun } else { Enforcement::Enforced },
             active_mode: call.mode,
             required_mode: Mode::ReadOnly,
-            reason: if denied {
-                "denied for the test".to_owned()
-            } else {
-                String::new()
-            },
+            reason: if denied { "denied for the test".to_owned() } else { String::new() },
         })
     }
 
     fn admit(request: AdmitRequest) -> Result<Admission, Error> {
         let tool = request.call.tool.clone();
         if tool == "error" {
-            return Err(Error::InvalidArgument(
-                "an error of the component's own".to_owned(),
-            ));
+            return Err(Error::InvalidArgument("an error of the component's own".to_owned()));
         }
         let judgement = Self::decide(request.call, None)?;
         let blocked = (tool == "denied").then(|| r#"{"isError": true}"#.to_owned());
         let secrets = match tool.as_str() {
-            "count-nothing" => vec![Hit {
-                id: "none".to_owned(),
-                hits: 0,
-            }],
-            "look" => vec![Hit {
-                id: "left".to_owned(),
-                hits: misdeeds::look() + 1,
-            }],
+            "count-nothing" => vec![Hit { id: "none".to_owned(), hits: 0 }],
+            "look" => vec![Hit { id: "left".to_owned(), hits: misdeeds::look() + 1 }],
             _ => Vec::new(),
         };
         Ok(Admission {
             judgement,
-            input_hash: if tool == "hash" {
-                HASH.to_uppercase() + "A"
-            } else {
-                HASH.to_owned()
-            },
-            arguments: Some(if tool == "json" {
-                "{\"cut\": ".to_owned()
-            } else {
-                request.arguments
-            }),
+            input_hash: if tool == "hash" { HASH.to_uppercase() + "A" } else { HASH.to_owned() },
+            arguments: Some(if tool == "json" { "{\"cut\": ".to_owned() } else { request.arguments }),
             secrets,
-            blocked: if tool == "answered" {
-                Some("{}".to_owned())
-            } else {
-                blocked
-            },
+            blocked: if tool == "answered" { Some("{}".to_owned()) } else { blocked },
         })
     }
 
     fn admit_bytes(request: AdmitRequestBytes) -> Result<Admission, Error> {
         let arguments = text(request.arguments)?;
-        Self::admit(AdmitRequest {
-            call: request.call,
-            arguments,
-            configuration: request.configuration,
-        })
+        Self::admit(AdmitRequest { call: request.call, arguments, configuration: request.configuration })
     }
 
     fn parse_mode(name: String) -> Result<Mode, Error> {
-        Err(Error::UnknownMode(format!(
-            "no mode of {} letters",
-            name.len()
-        )))
+        Err(Error::UnknownMode(format!("no mode of {} letters", name.len())))
     }
 
-    fn resolve_mode(
-        _: Option<String>,
-        _: Option<String>,
-        _: Option<String>,
-    ) -> Result<ResolvedMode, Error> {
-        Ok(ResolvedMode {
-            mode: Mode::SafeEdit,
-            source: "default".to_owned(),
-        })
+    fn resolve_mode(_: Option<String>, _: Option<String>, _: Option<String>) -> Result<ResolvedMode, Error> {
+        Ok(ResolvedMode { mode: Mode::SafeEdit, source: "default".to_owned() })
     }
 
     fn command_name(line: String) -> String {
@@ -142,11 +90,7 @@ impl gate::Guest for Hostile {
     }
 
     fn check_command(line: String, _: Mode, _: Option<String>) -> Result<CommandRule, Error> {
-        Ok(CommandRule {
-            command: line,
-            allowed: false,
-            reason: "not in a list".to_owned(),
-        })
+        Ok(CommandRule { command: line, allowed: false, reason: "not in a list".to_owned() })
     }
 
     fn blocked_envelope(_: String, _: Option<String>, _: Judgement) -> String {
@@ -160,46 +104,27 @@ impl redaction::Guest for Hostile {
     fn redact_text(text: String, _: Option<String>) -> Result<Redacted, Error> {
         misdeeds::commit(&text);
         let secrets = match text.as_str() {
-            "contradiction" => vec![Hit {
-                id: "one".to_owned(),
-                hits: 1,
-            }],
+            "contradiction" => vec![Hit { id: "one".to_owned(), hits: 1 }],
             _ => Vec::new(),
         };
-        Ok(Redacted {
-            output: None,
-            secrets,
-            markers: Vec::new(),
-        })
+        Ok(Redacted { output: None, secrets, markers: Vec::new() })
     }
 
     fn redact_text_bytes(bytes: Vec<u8>, _: Option<String>) -> Result<RedactedBytes, Error> {
         text(bytes)?;
-        Ok(RedactedBytes {
-            output: None,
-            secrets: Vec::new(),
-            markers: Vec::new(),
-        })
+        Ok(RedactedBytes { output: None, secrets: Vec::new(), markers: Vec::new() })
     }
 
     fn redact_json(json: String, configuration: Option<String>) -> Result<Redacted, Error> {
         Self::redact_text(json, configuration)
     }
 
-    fn redact_json_bytes(
-        json: Vec<u8>,
-        configuration: Option<String>,
-    ) -> Result<RedactedBytes, Error> {
+    fn redact_json_bytes(json: Vec<u8>, configuration: Option<String>) -> Result<RedactedBytes, Error> {
         Self::redact_text_bytes(json, configuration)
     }
 
     fn scan_markers(_: String) -> Vec<Hit> {
-        ["b", "a"]
-            .map(|id| Hit {
-                id: id.to_owned(),
-                hits: 1,
-            })
-            .to_vec()
+        ["b", "a"].map(|id| Hit { id: id.to_owned(), hits: 1 }).to_vec()
     }
 
     fn redact_pieces(pieces: Vec<String>, _: Option<String>) -> Result<Vec<String>, Error> {
@@ -217,33 +142,17 @@ impl receipts::Guest for Hostile {
             markers: Vec::new(),
             policy_decision: PolicyDecision::Allow,
             reasons: Vec::new(),
-            output: Output {
-                output_hash: Some(HASH.to_owned()),
-                output_ref: None,
-            },
+            output: Output { output_hash: Some(HASH.to_owned()), output_ref: None },
             receipt: Sealed {
-                canonical: if request.facts.tool_name == "receipt" {
-                    "{ }"
-                } else {
-                    canonical
-                }
-                .to_owned(),
+                canonical: if request.facts.tool_name == "receipt" { "{ }" } else { canonical }.to_owned(),
                 content_hash: hash.to_owned(),
             },
         })
     }
 
     fn settle_bytes(request: SettleRequestBytes) -> Result<SettlementBytes, Error> {
-        let SettleRequestBytes {
-            facts,
-            outcome,
-            configuration,
-        } = request;
-        let settled = Self::settle(SettleRequest {
-            facts,
-            outcome: text(outcome)?,
-            configuration,
-        })?;
+        let SettleRequestBytes { facts, outcome, configuration } = request;
+        let settled = Self::settle(SettleRequest { facts, outcome: text(outcome)?, configuration })?;
         Ok(SettlementBytes {
             outcome: settled.outcome.map(String::into_bytes),
             secrets: settled.secrets,
@@ -256,10 +165,7 @@ impl receipts::Guest for Hostile {
     }
 
     fn seal(fields: String) -> Result<Sealed, Error> {
-        Ok(Sealed {
-            canonical: fields,
-            content_hash: HASH.to_owned(),
-        })
+        Ok(Sealed { canonical: fields, content_hash: HASH.to_owned() })
     }
 
     fn input_hash(_: String) -> Result<String, Error> {
@@ -267,10 +173,7 @@ impl receipts::Guest for Hostile {
     }
 
     fn output_of(_: String) -> Result<Output, Error> {
-        Ok(Output {
-            output_hash: Some(HASH.to_owned()),
-            output_ref: Some("handle:1".to_owned()),
-        })
+        Ok(Output { output_hash: Some(HASH.to_owned()), output_ref: Some("handle:1".to_owned()) })
     }
 
     fn canonicalize(json: String, _: Form) -> Result<String, Error> {
@@ -280,12 +183,7 @@ impl receipts::Guest for Hostile {
 
 impl ledger::Guest for Hostile {
     fn read_tail(events: Vec<u8>) -> Result<Tail, Error> {
-        Ok(Tail {
-            lines: events.len() as u64,
-            signature: Some("x".to_owned()),
-            complete: true,
-            sound: true,
-        })
+        Ok(Tail { lines: events.len() as u64, signature: Some("x".to_owned()), complete: true, sound: true })
     }
 
     fn sign(_: Vec<u8>, _: Tail, _: Vec<String>) -> Result<Vec<SignedEvent>, Error> {
@@ -300,11 +198,7 @@ impl ledger::Guest for Hostile {
         Ok(Vec::new())
     }
 
-    fn verify_with_receipts(
-        _: Vec<u8>,
-        _: Vec<u8>,
-        _: Vec<ReceiptFile>,
-    ) -> Result<FullVerdict, Error> {
+    fn verify_with_receipts(_: Vec<u8>, _: Vec<u8>, _: Vec<ReceiptFile>) -> Result<FullVerdict, Error> {
         Ok(FullVerdict {
             chain: verdict(),
             receipt_integrity: ReceiptIntegrity::Tampered,
@@ -326,9 +220,7 @@ impl about::Guest for Hostile {
     fn configure(configuration: String) -> Result<Information, Error> {
         misdeeds::commit(&configuration);
         if configuration == "refused" {
-            return Err(Error::InvalidConfiguration(
-                "`refused` is no member".to_owned(),
-            ));
+            return Err(Error::InvalidConfiguration("`refused` is no member".to_owned()));
         }
         misdeeds::configure(configuration);
         Ok(Self::info())

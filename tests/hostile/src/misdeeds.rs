@@ -51,18 +51,12 @@ fn sink(depth: u64) -> u64 {
 
 /// How many KiB of `leave`'s filling are in memory.
 #[cfg(target_arch = "wasm32")]
-#[expect(
-    unsafe_code,
-    reason = "looks at memory that belongs to no value, as an attacker in here would"
-)]
+#[expect(unsafe_code, reason = "looks at memory that belongs to no value, as an attacker in here would")]
 pub fn look() -> u32 {
     let length = core::arch::wasm32::memory_size::<0>() << 16;
     // SAFETY: all of a linear memory up to its size can be read. Address 0 is left out, it is Rust's null.
     let memory = unsafe { core::slice::from_raw_parts(core::ptr::dangling::<u8>(), length - 1) };
-    memory
-        .chunks(1024)
-        .filter(|piece| piece.iter().all(|byte| *byte == LITTER))
-        .count() as u32
+    memory.chunks(1024).filter(|piece| piece.iter().all(|byte| *byte == LITTER)).count() as u32
 }
 
 #[cfg(not(target_arch = "wasm32"))]

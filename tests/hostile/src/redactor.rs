@@ -25,10 +25,7 @@ impl GuestRedactor for Held {
     }
 
     fn finish(&self) -> Result<Vec<u8>, Error> {
-        self.0
-            .borrow_mut()
-            .take()
-            .ok_or_else(|| Error::InvalidArgument("the text has ended".to_owned()))
+        self.0.borrow_mut().take().ok_or_else(|| Error::InvalidArgument("the text has ended".to_owned()))
     }
 
     fn secrets(&self) -> Vec<Hit> {

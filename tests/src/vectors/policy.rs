@@ -145,7 +145,8 @@ fn roam_tools(policy: &impl Policy, vectors: &Value, report: &mut Report) {
         report.compare("command of a tool", name, &policy.tool_command(name), text(tool, "command"));
         for (mode, allowed) in modes.iter().zip(tool["allowed"].as_array().expect("answers")) {
             let judged = policy.decide(&call(name, tool, mode, false));
-            let ours = judged.map_or_else(|error| refusal(&error), |it| format!("{} {}", it.decision, it.required_mode));
+            let ours =
+                judged.map_or_else(|error| refusal(&error), |it| format!("{} {}", it.decision, it.required_mode));
             let decision = if allowed.as_bool() == Some(true) { "allow" } else { "deny" };
             let theirs = format!("{decision} {}", text(tool, "required_mode"));
             report.compare("tool in a mode", &format!("{name} {mode}"), &ours, &theirs);
@@ -226,7 +227,8 @@ fn markers(policy: &impl Policy, vectors: &Value, report: &mut Report) {
 /// An object's text with sorted members.
 fn sorted(object: &str) -> String {
     let value: Value = serde_json::from_str(object).unwrap_or_default();
-    let mut members: Vec<_> = value.as_object().into_iter().flatten().map(|(name, it)| format!("{name}={it}")).collect();
+    let mut members: Vec<_> =
+        value.as_object().into_iter().flatten().map(|(name, it)| format!("{name}={it}")).collect();
     members.sort();
     members.join(" ")
 }
@@ -245,14 +247,17 @@ fn values(policy: &impl Policy, vectors: &Value, report: &mut Report) {
         let found = policy.redact_json(input);
         let name = text(case, "name");
         match case["out_canonical"].as_str() {
-            Some(theirs) => report.compare("masked value", name, &masked(found, &case["counts"], input, theirs), "masked"),
+            Some(theirs) => {
+                report.compare("masked value", name, &masked(found, &case["counts"], input, theirs), "masked")
+            }
             // roam-code gives up where two masked keys are equal. Ours must keep both members.
             None => {
                 let members = |json: &str| json.matches("\":").count();
                 let kept = found.is_ok_and(|it| {
                     !it.secrets.is_empty()
                         && members(&it.output) == members(input)
-                        && serde_json::from_str::<Value>(&it.output).is_ok_and(|value| leaves(&value) == leaves_of(input))
+                        && serde_json::from_str::<Value>(&it.output)
+                            .is_ok_and(|value| leaves(&value) == leaves_of(input))
                 });
                 report.compare("keys kept apart", name, &kept.to_string(), "true");
             }

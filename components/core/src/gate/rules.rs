@@ -28,13 +28,7 @@ pub(super) enum Kind {
 }
 
 /// Look a call up.
-pub(super) fn rule(
-    tool: &str,
-    command: &str,
-    active: Mode,
-    effects: Mode,
-    configuration: &Configuration,
-) -> Ruling {
+pub(super) fn rule(tool: &str, command: &str, active: Mode, effects: Mode, configuration: &Configuration) -> Ruling {
     let lists = Lists::of(configuration);
     if matches!(lists, Lists::Absent) {
         return Ruling { kind: Kind::Effects, required: effects, denied: None };
@@ -158,10 +152,9 @@ fn words(verdict: Verdict, command: &str, active: Mode, preset: Preset) -> Strin
         Verdict::Unlimited => format!("'{command}' allowed: no allow-lists are configured"),
         Verdict::Listed => format!("'{command}' allowed in {active} mode"),
         Verdict::Harmless => format!("'{command}' allowed in {active} mode (declares no side effects)"),
-        Verdict::Higher(lowest) => format!(
-            "'{command}' not allowed in {active} mode; run `{} {lowest}` to enable it",
-            mode_command(preset)
-        ),
+        Verdict::Higher(lowest) => {
+            format!("'{command}' not allowed in {active} mode; run `{} {lowest}` to enable it", mode_command(preset))
+        }
         Verdict::Unlisted => match preset {
             Preset::Roam => format!(
                 "'{command}' not in any mode's allow-list (active mode: {active}) — check the command spelling or add it to your constitution's modes block"
