@@ -5,7 +5,6 @@
 
 mod extra;
 
-use crate::canonical::Document;
 use crate::configuration::{Arguments, Configuration};
 use crate::error::Error;
 use crate::gate::{self, Call, Judgement};
@@ -99,8 +98,8 @@ pub struct Settlement {
 /// [`Error::InvalidArgument`] when the tool has no name or the arguments are no object, and the errors of reading JSON.
 pub fn admit(request: &AdmitRequest<'_>, configuration: &Configuration) -> Result<Admission, Error> {
     let judgement = gate::decide(&request.call, configuration)?;
-    let input_hash = receipt::input_hash(request.arguments)?;
-    let redacted = redact::redact_json(request.arguments, configuration)?;
+    let (redacted, arguments) = redact::read_json(request.arguments, configuration)?;
+    let input_hash = receipt::input_hash_of(&arguments)?;
     let denied = judgement.decision == Decision::Deny && judgement.enforcement == Enforcement::Enforced;
     let blocked =
         denied.then(|| gate::blocked_envelope(request.call.tool, request.call.command, &judgement, configuration));
@@ -124,8 +123,11 @@ pub fn settle(request: &SettleRequest<'_>, configuration: &Configuration) -> Res
             return Err(Error::InvalidArgument(format!("`{name}` must not be empty")));
         }
     }
-    let redacted = redact::redact_json(request.outcome, configuration)?;
-    let output = receipt::output_fields(&Document::parse(redacted.output.as_deref().unwrap_or(request.outcome))?);
+    let (redacted, outcome) = redact::read_json(request.outcome, configuration)?;
+    let output = match &redacted.output {
+        Some(redacted) => receipt::output_of(redacted)?,
+        None => receipt::output_fields(&outcome),
+    };
     let found = extra::Found { secrets: &redacted.secrets, markers: &redacted.markers };
     let reasons = reasons(&found, facts.reasons);
     let policy_decision = policy_decision(facts.judgement);

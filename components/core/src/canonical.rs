@@ -27,6 +27,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 
+pub(crate) use document::Placed;
 pub use document::{Document, Elements, Kind, Members, Value};
 pub use reader::MAX_DEPTH;
 pub use style::{Form, Style};

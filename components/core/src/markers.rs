@@ -8,6 +8,7 @@ mod patterns;
 
 use crate::vocabulary::Hit;
 use patterns::Scan;
+pub(crate) use patterns::may_begin;
 
 /// A kind of mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,11 +62,19 @@ pub struct Counts([u32; Marker::ALL.len()]);
 impl Counts {
     /// Count the marks of one more text. Every string of a JSON value is a text of its own.
     pub fn scan(&mut self, text: &str) {
-        let mut scan = Scan::new(text);
-        while let Some(marker) = scan.next_mark() {
-            if let Some(count) = self.0.get_mut(marker as usize) {
-                *count = count.saturating_add(1);
+        let mut watch = Watch::new(text, self);
+        for (at, window) in text.as_bytes().windows(2).enumerate() {
+            if let [first, second] = window
+                && may_begin(*first, *second)
+            {
+                watch.place(at);
             }
+        }
+    }
+
+    fn add(&mut self, marker: Marker) {
+        if let Some(count) = self.0.get_mut(marker as usize) {
+            *count = count.saturating_add(1);
         }
     }
 
@@ -80,6 +89,31 @@ impl Counts {
     pub fn into_hits(self) -> Vec<Hit> {
         let found = Marker::ALL.into_iter().zip(self.0).filter(|(_, hits)| *hits > 0);
         found.map(|(marker, hits)| Hit { id: marker.id().to_owned(), hits }).collect()
+    }
+}
+
+/// Counts the marks of a text that a caller walks through anyway: give it every place where one [may begin](may_begin),
+/// in order.
+#[derive(Debug)]
+pub(crate) struct Watch<'t> {
+    scan: Scan<'t>,
+    counts: &'t mut Counts,
+}
+
+impl<'t> Watch<'t> {
+    /// A watch over a text. Looks at its start at once.
+    pub(crate) fn new(text: &'t str, counts: &'t mut Counts) -> Self {
+        if patterns::turn_header(text) {
+            counts.add(Marker::SpoofedTurnHeader);
+        }
+        Self { scan: Scan::new(text), counts }
+    }
+
+    /// A place where a mark may begin. Any other place does no harm.
+    pub(crate) fn place(&mut self, at: usize) {
+        if let Some(marker) = self.scan.mark_at(at) {
+            self.counts.add(marker);
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod values;
 use std::borrow::Cow;
 
 use crate::Error;
+use crate::canonical::Document;
 use crate::configuration::Configuration;
 use crate::markers;
 use crate::vocabulary::Hit;
@@ -58,14 +59,16 @@ pub fn prepare() {
 /// None today.
 pub fn redact_text(text: &str, configuration: &Configuration) -> Result<Redacted, Error> {
     let mut secrets = text::Counts::default();
-    let output = text::redact(text, configuration.mask(), &mut secrets);
-    Ok(Redacted { output, secrets: secrets.into_hits(), markers: markers::scan_markers(text) })
+    let mut marks = markers::Counts::default();
+    let output =
+        text::redact(text, configuration.mask(), &mut secrets, Some(&mut markers::Watch::new(text, &mut marks)));
+    Ok(Redacted { output, secrets: secrets.into_hits(), markers: marks.into_hits() })
 }
 
 /// Mask secrets in plain text; nothing is counted. The text itself when there are none.
 #[must_use]
 pub fn scrub<'t>(text: &'t str, configuration: &Configuration) -> Cow<'t, str> {
-    match text::redact(text, configuration.mask(), &mut text::Counts::default()) {
+    match text::redact(text, configuration.mask(), &mut text::Counts::default(), None) {
         Some(output) => Cow::Owned(output),
         None => Cow::Borrowed(text),
     }
@@ -78,7 +81,16 @@ pub fn scrub<'t>(text: &'t str, configuration: &Configuration) -> Cow<'t, str> {
 ///
 /// Those of [`Reader`](crate::canonical::reader::Reader): the text is not JSON, or the canonical forms cannot carry it.
 pub fn redact_json(json: &str, configuration: &Configuration) -> Result<Redacted, Error> {
-    json::redact(json, configuration)
+    Ok(json::read(json, configuration)?.0)
+}
+
+/// [`redact_json`] with the text as a document, as it came: the text is read once for both.
+///
+/// # Errors
+///
+/// Those of [`redact_json`].
+pub(crate) fn read_json<'j>(json: &'j str, configuration: &Configuration) -> Result<(Redacted, Document<'j>), Error> {
+    json::read(json, configuration)
 }
 
 /// The pieces of a text that arrives bit by bit: what may go out after each piece and, last, after the end. One item

@@ -40,6 +40,12 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece(), 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// A text in which few pieces stand many times, so that values do too.
+fn refrain() -> impl Strategy<Value = String> {
+    (prop::collection::vec(piece(), 1..5), prop::collection::vec(any::<prop::sample::Index>(), 0..24))
+        .prop_map(|(pieces, order)| order.iter().map(|index| index.get(&pieces).as_str()).collect())
+}
+
 fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         text().prop_map(Value::from),
@@ -118,6 +124,16 @@ proptest! {
     fn any_split_gives_what_one_piece_gives(text in text(), lengths in prop::collection::vec(0_usize..40, 0..40)) {
         let whole = streamed([text.as_bytes()]);
         prop_assert_eq!(streamed(in_pieces(&text, &lengths)), whole);
+    }
+
+    #[test]
+    fn any_split_of_a_text_that_repeats_itself_gives_the_same(
+        text in refrain(),
+        lengths in prop::collection::vec(0_usize..40, 0..40),
+    ) {
+        let whole = streamed([text.as_bytes()]);
+        prop_assert_eq!(streamed(in_pieces(&text, &lengths)), &*whole);
+        prop_assert_eq!(streamed(text.as_bytes().chunks(1)), whole);
     }
 
     #[test]

@@ -37,8 +37,11 @@ pub(super) fn text(facts: &CallFacts<'_>, found: &Found<'_>, configuration: &Con
     let put_in: Vec<_> = members.iter().map(|(name, text)| (*name, text.as_str())).collect();
 
     let given = facts.extra.unwrap_or("{}");
-    let redacted = redact::redact_json(given, configuration)?;
-    let given = Document::parse(redacted.output.as_deref().unwrap_or(given))?;
+    let (redacted, given) = redact::read_json(given, configuration)?;
+    let given = match &redacted.output {
+        Some(redacted) => Document::parse(redacted)?,
+        None => given,
+    };
     if !given.root().is_object() {
         return Err(Error::InvalidArgument("`extra` must be a JSON object".to_owned()));
     }

@@ -1,16 +1,18 @@
 //! A JSON text as a flat list of its parts.
 
 mod build;
+mod strings;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::reader::{Reader, Unsupported};
+use super::reader::{Reader, Token, Unsupported};
 use super::write::{Edit, Sink, write_value};
 use super::{Form, Style};
 use crate::Error;
 use build::Builder;
 pub(super) use build::Node;
+pub(crate) use strings::Placed;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,15 +59,25 @@ impl<'a> Document<'a> {
     /// [`Error::InvalidJson`] when the text is not JSON, [`Error::UnsupportedValue`] when the canonical forms cannot
     /// carry it.
     pub fn parse(text: &'a str) -> Result<Self, Error> {
-        match Self::survey(text)? {
-            (document, None) => Ok(document),
-            (_, Some(unsupported)) => Err(unsupported.error()),
-        }
+        Self::parse_with(text, |_| {})
     }
 
     /// Read a text that may hold values the canonical forms cannot carry, with the first of them. Such a document may be
     /// looked into, but its canonical forms mean nothing.
     pub(crate) fn survey(text: &'a str) -> Result<(Self, Option<Unsupported>), Error> {
+        Self::survey_with(text, |_| {})
+    }
+
+    /// [`Document::parse`] that also gives every token to `each`, in order. After an error what was made of them is to be
+    /// thrown away.
+    pub(crate) fn parse_with(text: &'a str, each: impl FnMut(Token)) -> Result<Self, Error> {
+        match Self::survey_with(text, each)? {
+            (document, None) => Ok(document),
+            (_, Some(unsupported)) => Err(unsupported.error()),
+        }
+    }
+
+    fn survey_with(text: &'a str, mut each: impl FnMut(Token)) -> Result<(Self, Option<Unsupported>), Error> {
         if u32::try_from(text.len()).is_err() {
             return Err(Error::UnsupportedValue("a text of 4 GiB or more".to_owned()));
         }
@@ -74,6 +86,7 @@ impl<'a> Document<'a> {
         let mut reader = Reader::new(text);
         while let Some(token) = reader.advance()? {
             builder.take(token);
+            each(token);
         }
         Ok((Self { text, nodes: builder.finish() }, reader.unsupported()))
     }

@@ -7,56 +7,36 @@
 use super::Marker;
 use crate::python::{is_blank, is_word, same_letter};
 
-/// Bytes that may begin a match: `<`, `[`, a line end, the first letters of the verbs, and `İ`/`ı` for `i`.
-const BEGINS: [bool; 256] = {
-    let mut table = [false; 256];
-    let bytes = b"<[\niIdDfF\xc4";
-    let mut at = 0;
-    while at < bytes.len() {
-        #[expect(clippy::indexing_slicing, reason = "evaluated when the crate is compiled")]
-        {
-            table[bytes[at] as usize] = true;
-        }
-        at += 1;
+/// Whether a match may begin with these two bytes, but for the one at the start of the text. `İ` and `ı` stand for `i`, and
+/// `ſ` for `s`.
+pub(crate) const fn may_begin(first: u8, second: u8) -> bool {
+    match first {
+        b'<' => matches!(second, b'<' | b'|' | b'/' | b't' | b'T' | b'f' | b'F'),
+        b'[' => matches!(second, b'/' | b'i' | b'I' | 0xc4),
+        b'\n' => matches!(second, b' ' | b'\t' | b's' | b'S' | 0xc5 | b'a' | b'A'),
+        b'i' | b'I' => matches!(second, b'g' | b'G'),
+        0xc4 => matches!(second, 0xb0 | 0xb1),
+        b'd' | b'D' => matches!(second, b'i' | b'I' | 0xc4),
+        b'f' | b'F' => matches!(second, b'o' | b'O'),
+        _ => false,
     }
-    table
-};
+}
 
 /// A text on its way through the matchers.
+#[derive(Debug)]
 pub(super) struct Scan<'t> {
     text: &'t str,
-    at: usize,
-    /// Whether the start of the text was looked at as the start of a line.
-    begun: bool,
     /// Where the last phrase ended; the next one may not begin before.
     phrase_end: usize,
 }
 
 impl<'t> Scan<'t> {
     pub(super) const fn new(text: &'t str) -> Self {
-        Self { text, at: 0, begun: false, phrase_end: 0 }
+        Self { text, phrase_end: 0 }
     }
 
-    /// The next mark.
-    pub(super) fn next_mark(&mut self) -> Option<Marker> {
-        if !self.begun {
-            self.begun = true;
-            if turn_header(self.text) {
-                return Some(Marker::SpoofedTurnHeader);
-            }
-        }
-        loop {
-            let rest = self.text.as_bytes().get(self.at..)?;
-            let skip = rest.iter().position(|byte| BEGINS.get(usize::from(*byte)).copied().unwrap_or(false))?;
-            let start = self.at + skip;
-            self.at = start + 1;
-            if let Some(marker) = self.mark_at(start) {
-                return Some(marker);
-            }
-        }
-    }
-
-    fn mark_at(&mut self, start: usize) -> Option<Marker> {
+    /// The mark that begins at a place.
+    pub(super) fn mark_at(&mut self, start: usize) -> Option<Marker> {
         // A byte inside a character (the second of `İ`) is no place to begin.
         let here = self.text.get(start..)?;
         match here.as_bytes().first()? {
@@ -64,11 +44,13 @@ impl<'t> Scan<'t> {
             b'<' if control_token(here) => Some(Marker::ChatTemplateControlToken),
             b'<' => tool_tag(here).then_some(Marker::ToolResultSpoof),
             b'[' => bracket_token(here).then_some(Marker::ChatTemplateControlToken),
-            _ if start < self.phrase_end || !begins_word(self.text, start) => None,
-            _ => {
+            b'i' | b'I' | b'd' | b'D' | b'f' | b'F' | 0xc4
+                if start >= self.phrase_end && begins_word(self.text, start) =>
+            {
                 self.phrase_end = self.text.len() - override_phrase(here)?.len();
                 Some(Marker::IgnorePreviousInstructions)
             }
+            _ => None,
         }
     }
 }
@@ -116,7 +98,7 @@ fn tool_tag(text: &str) -> bool {
 }
 
 /// At the start of a line: `system:` or `assistant:` and something on the same line.
-fn turn_header(line: &str) -> bool {
+pub(super) fn turn_header(line: &str) -> bool {
     let inline = |text: &'_ str| text.len() - text.trim_start_matches([' ', '\t']).len();
     let Some(rest) = line.get(inline(line)..) else { return false };
     let Some(rest) = any_word(rest, &["system", "assistant"]) else { return false };

@@ -32,6 +32,18 @@ pub(crate) struct Detector {
 pub(super) struct Rule {
     pub(super) anchor: Anchor,
     pub(super) shape: Shape,
+    /// The signs of the secret that stand before the anchor; none when it begins there.
+    pub(super) behind: Option<Behind>,
+}
+
+/// Signs before an anchor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Behind {
+    set: Set,
+    /// Fewer are no secret.
+    least: usize,
+    /// No find begins farther before the anchor.
+    most: usize,
 }
 
 /// The bytes by which the search finds a candidate. Three or more.
@@ -90,15 +102,41 @@ pub(super) fn exists(id: &[u8]) -> bool {
 
 /// A detector whose forms are all tokens of one shape behind different prefixes.
 const fn token(prefix: &'static str, parts: &'static [Part], check: Check) -> Rule {
-    Rule { anchor: Anchor::Exact(prefix), shape: Shape::Token(parts, check) }
+    Rule { anchor: Anchor::Exact(prefix), shape: Shape::Token(parts, check), behind: None }
 }
 
 /// A form with its own function.
 const fn own(anchor: Anchor, find: fn(&Input<'_>, usize) -> Option<Extent>) -> Rule {
-    Rule { anchor, shape: Shape::Own(find) }
+    Rule { anchor, shape: Shape::Own(find), behind: None }
+}
+
+/// A form with its own function that begins before its anchor, with `least` to `most` signs of the set.
+const fn around(
+    (set, least, most): (Set, usize, usize),
+    anchor: Anchor,
+    find: fn(&Input<'_>, usize) -> Option<Extent>,
+) -> Rule {
+    Rule { anchor, shape: Shape::Own(find), behind: Some(Behind { set, least, most }) }
 }
 
 impl Rule {
+    /// Where a secret would begin whose anchor is at a place; none when too little stands before it.
+    pub(super) fn begin(&self, input: &Input<'_>, at: usize) -> Option<usize> {
+        let signs = self.signs_behind(input, at);
+        (signs >= self.behind.map_or(0, |behind| behind.least)).then(|| at - signs)
+    }
+
+    /// Signs before a place that would belong to a secret whose anchor is there.
+    pub(super) fn signs_behind(&self, input: &Input<'_>, at: usize) -> usize {
+        let Some(Behind { set, most, .. }) = self.behind else { return 0 };
+        input.slice(at.saturating_sub(most), at).iter().rev().take_while(|byte| set.contains(**byte)).count()
+    }
+
+    /// Whether a secret may begin at a place, by what stands before it.
+    pub(super) fn may_begin(&self, input: &Input<'_>, at: usize) -> bool {
+        matches!(self.shape, Shape::Own(_)) || input.begins(at)
+    }
+
     /// Where the secret is, if one stands at this anchor.
     pub(super) fn find(&self, input: &Input<'_>, at: usize) -> Option<Extent> {
         match self.shape {

@@ -1,4 +1,4 @@
-//! The search: one pass over the text, candidates by their first three bytes, the checks of the detectors behind.
+//! The search: one pass over the text, candidates by their first bytes, the checks of the detectors behind.
 
 use std::cmp::Reverse;
 use std::sync::OnceLock;
@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use super::detectors::{self, Rule};
 use super::input::Input;
 use super::mask::Mask;
+use crate::markers;
 
 /// A secret: bytes from … to, and what it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,11 @@ impl Find {
     pub(super) const fn moved(self, start: usize, end: usize) -> Self {
         Self { start, end, from: start, ..self }
     }
+
+    /// What is left of it from a place on.
+    pub(super) fn clipped(self, from: usize) -> Self {
+        Self { start: self.start.max(from), ..self }
+    }
 }
 
 /// Groups of anchors, one bit each.
@@ -31,11 +37,15 @@ const GROUPS: usize = 64;
 
 /// The tables of the search.
 struct Engine {
+    /// For each two bytes, one bit, whether a candidate or an injection mark may begin with them.
+    pairs: [u64; 1024],
     /// For each of the first three bytes of a place the groups that may begin there.
     first: [u64; 256],
     second: [u64; 256],
     third: [u64; 256],
     groups: Vec<Vec<Candidate>>,
+    /// Those whose secret begins before the anchor.
+    behind: Vec<Candidate>,
 }
 
 #[derive(Clone, Copy)]
@@ -60,7 +70,14 @@ impl Engine {
         let candidates = detectors::all().enumerate().flat_map(|(rank, detector)| {
             detector.rules.iter().map(move |rule| Candidate { rule, id: detector.id, rank })
         });
-        let mut engine = Self { first: [0; 256], second: [0; 256], third: [0; 256], groups: vec![Vec::new(); GROUPS] };
+        let mut engine = Self {
+            pairs: [0; 1024],
+            first: [0; 256],
+            second: [0; 256],
+            third: [0; 256],
+            groups: vec![Vec::new(); GROUPS],
+            behind: Vec::new(),
+        };
         let mut heads: Vec<[Option<u8>; 2]> = Vec::new();
         for candidate in candidates {
             let anchor = candidate.rule.anchor;
@@ -81,52 +98,103 @@ impl Engine {
             if let Some(group) = engine.groups.get_mut(group) {
                 group.push(candidate);
             }
+            if candidate.rule.behind.is_some() {
+                engine.behind.push(candidate);
+            }
+            engine.allow(|first, second| anchor.may_have(0, first) && anchor.may_have(1, second));
         }
+        engine.allow(markers::may_begin);
         engine
     }
 
-    fn groups_at(&self, window: &[u8]) -> u64 {
-        let of = |table: &[u64; 256], byte: &u8| table.get(usize::from(*byte)).copied().unwrap_or_default();
-        match window {
-            [a, b, c] => of(&self.first, a) & of(&self.second, b) & of(&self.third, c),
-            _ => 0,
+    /// Set the bits of pairs.
+    fn allow(&mut self, may: impl Fn(u8, u8) -> bool) {
+        for (first, bits) in (0..=255).zip(self.pairs.chunks_exact_mut(4)) {
+            for second in (0..=255).filter(|second| may(first, *second)) {
+                if let Some(bits) = bits.get_mut(usize::from(second >> 6)) {
+                    *bits |= 1 << (second & 63);
+                }
+            }
         }
     }
-}
 
-/// Where the first candidate of a text is, if there is one.
-fn first_candidate(text: &[u8]) -> Option<usize> {
-    let engine = engine();
-    text.windows(3).position(|window| {
-        // Most texts have none: nothing is made ready for the checks before there is one.
-        engine.groups_at(window) != 0
-    })
+    fn may_begin(&self, first: u8, second: u8) -> bool {
+        let bits = self.pairs.get(usize::from(first) << 2 | usize::from(second >> 6)).copied().unwrap_or_default();
+        bits >> (second & 63) & 1 != 0
+    }
+
+    /// The groups of which a candidate may begin with these bytes, three or fewer.
+    fn groups_at(&self, window: &[u8]) -> u64 {
+        let tables = [&self.first, &self.second, &self.third];
+        window
+            .iter()
+            .zip(tables)
+            .fold(u64::MAX, |groups, (byte, table)| groups & table.get(usize::from(*byte)).copied().unwrap_or_default())
+    }
+
+    /// The candidates of groups.
+    fn candidates(&self, groups: u64) -> impl Iterator<Item = &Candidate> {
+        let mut groups = groups;
+        let numbers = std::iter::from_fn(move || {
+            let number = groups.trailing_zeros() as usize;
+            (groups != 0).then(|| groups &= groups - 1).map(|()| number)
+        });
+        numbers.filter_map(|number| self.groups.get(number)).flatten()
+    }
+
+    /// Call `place` with every place from `from` on where something may begin, and the groups of the candidates there.
+    fn places(&self, bytes: &[u8], from: usize, mut place: impl FnMut(usize, u64)) {
+        let rest = bytes.get(from..).unwrap_or_default();
+        for (offset, window) in rest.windows(3).enumerate() {
+            if let [first, second, _] = window
+                && self.may_begin(*first, *second)
+            {
+                place(from + offset, self.groups_at(window));
+            }
+        }
+    }
 }
 
 /// Search from a place on. For each find, and for each candidate that may become one when the text goes on, `found` is
 /// called in order of the anchors.
 pub(super) fn search(input: &Input<'_>, from: usize, mut found: impl FnMut(Seen)) {
     let engine = engine();
+    engine.places(input.bytes(), from, |at, groups| {
+        engine.candidates(groups).for_each(|candidate| candidate.look(input, at, &mut found));
+    });
+}
+
+/// From where on something may still begin at the end of the text whose anchor is not there yet, or not more of it than
+/// two bytes: from there on the search has seen no candidate. The end of the text when nothing may.
+pub(super) fn unfinished(input: &Input<'_>) -> usize {
+    let engine = engine();
     let bytes = input.bytes();
-    let windows = bytes.get(from..).unwrap_or_default().windows(3);
-    for (offset, window) in windows.enumerate() {
-        let mut groups = engine.groups_at(window);
-        while groups != 0 {
-            let group = engine.groups.get(groups.trailing_zeros() as usize);
-            groups &= groups - 1;
-            for candidate in group.into_iter().flatten() {
-                look(input, from + offset, candidate, &mut found);
+    let end = bytes.len();
+    let mut least = end;
+    for at in [end.saturating_sub(2), end.saturating_sub(1)] {
+        let tail = input.slice(at, end);
+        for Candidate { rule, .. } in engine.candidates(if tail.is_empty() { 0 } else { engine.groups_at(tail) }) {
+            let stands = tail.iter().enumerate().all(|(offset, byte)| rule.anchor.may_have(offset, *byte));
+            if stands && rule.may_begin(input, at) {
+                least = least.min(rule.begin(input, at).unwrap_or(end));
             }
         }
     }
+    for Candidate { rule, .. } in &engine.behind {
+        least = least.min(end - rule.signs_behind(input, end));
+    }
+    least
 }
 
-fn look(input: &Input<'_>, at: usize, candidate: &Candidate, found: &mut impl FnMut(Seen)) {
-    let extent = if candidate.rule.anchor.stands(input, at) { candidate.rule.find(input, at) } else { None };
-    if input.take_beyond() {
-        found(Seen::Open { start: extent.map_or(at, |(start, _)| start.min(at)), id: candidate.id });
-    } else if let Some((start, end)) = extent {
-        found(Seen::Find(Find { start, end, id: candidate.id, from: start.min(at), rank: candidate.rank }));
+impl Candidate {
+    fn look(&self, input: &Input<'_>, at: usize, found: &mut impl FnMut(Seen)) {
+        let Some(begin) = self.rule.begin(input, at) else { return };
+        let extent = if self.rule.anchor.stands(input, at) { self.rule.find(input, at) } else { None };
+        if input.take_beyond() {
+            found(Seen::Open { start: extent.map_or(begin, |(start, _)| start.min(begin)), id: self.id });
+        } else if let Some((start, end)) = extent {
+            found(Seen::Find(Find { start, end, id: self.id, from: start.min(at), rank: self.rank }));
+        }
     }
 }
 
@@ -150,16 +218,24 @@ pub(super) fn whole(text: &str, id: &str) -> Vec<Find> {
     find.into_iter().collect()
 }
 
-/// The secrets of a whole text, in order and apart from one another.
-pub(super) fn finds(text: &[u8], mask: &Mask) -> Vec<Find> {
-    let Some(first) = first_candidate(text) else {
-        return Vec::new();
-    };
+/// The secrets of a whole text, in order and apart from one another. On the way `mark` is called with every place where
+/// an injection mark may begin.
+pub(super) fn finds(text: &[u8], mask: &Mask, mut mark: impl FnMut(usize)) -> Vec<Find> {
+    let engine = engine();
     let mut finds = Vec::new();
-    let input = Input::new(text);
-    search(&input, first, |seen| {
-        if let Seen::Find(find) = seen {
-            finds.push(find);
+    // Most texts have no candidate: nothing is made ready for the checks before there is one.
+    let mut input = None;
+    engine.places(text, 0, |at, groups| {
+        mark(at);
+        if groups != 0 {
+            let input = input.get_or_insert_with(|| Input::new(text));
+            engine.candidates(groups).for_each(|candidate| {
+                candidate.look(input, at, &mut |seen| {
+                    if let Seen::Find(find) = seen {
+                        finds.push(find);
+                    }
+                });
+            });
         }
     });
     resolve(text, mask, &mut finds);

@@ -11,21 +11,44 @@ use super::mask::Mask;
 use super::text::Counts;
 use super::values::Values;
 use crate::Error;
-use crate::canonical::escape;
-use crate::canonical::reader::{Reader, Text, Token};
+use crate::canonical::reader::{Text, Token};
+use crate::canonical::{Document, Placed, escape};
 use crate::configuration::Configuration;
 use crate::markers;
 
-/// A search over JSON text that a caller reads token by token anyway: give it every token, then ask for what came of it.
-pub(crate) struct Pass<'j> {
+/// Mask secrets in JSON text and read it as a document, in one go. A second look at its strings is taken only when
+/// something was found.
+pub(super) fn read<'j>(json: &'j str, configuration: &Configuration) -> Result<(Redacted, Document<'j>), Error> {
+    let mask = configuration.mask();
+    let mut pass =
+        Pass { json, mask, markers: markers::Counts::default(), strings: 0, found: Vec::new(), block: Block::Closed };
+    let document = Document::parse_with(json, |token| pass.token(token))?;
+    let markers = pass.markers.into_hits();
+    if pass.found.is_empty() {
+        return Ok((Redacted { output: None, secrets: Vec::new(), markers }, document));
+    }
+    let mut counts = Counts::default();
+    let output = Edits::collect(&document, mask, pass.found).apply(json, mask, &mut counts);
+    Ok((Redacted { output: Some(output), secrets: counts.into_hits(), markers }, document))
+}
+
+/// The search over the strings of a JSON text while it is read.
+struct Pass<'j, 'm> {
     json: &'j str,
-    mask: &'j Mask,
+    mask: &'m Mask,
     markers: markers::Counts,
     /// Strings seen so far.
     strings: usize,
-    /// The strings with secrets, by number.
-    found: Vec<(usize, Text, Vec<Find>)>,
+    found: Vec<Found<'j>>,
     block: Block,
+}
+
+/// A string with secrets.
+struct Found<'j> {
+    /// How many strings stand before it.
+    number: usize,
+    value: Cow<'j, str>,
+    finds: Vec<Find>,
 }
 
 /// A private key whose lines are strings of their own.
@@ -38,67 +61,29 @@ enum Block {
     Inside,
 }
 
-impl<'j> Pass<'j> {
-    /// A pass over a text. The tokens are those of a [`Reader`] over the same text.
-    pub(crate) fn new(json: &'j str, configuration: &'j Configuration) -> Self {
-        Self {
-            json,
-            mask: configuration.mask(),
-            markers: markers::Counts::default(),
-            strings: 0,
-            found: Vec::new(),
-            block: Block::Closed,
-        }
-    }
-
+impl Pass<'_, '_> {
     /// Take the next token.
-    pub(crate) fn token(&mut self, token: Token) {
-        if let Token::Key(text) | Token::String(text) = token {
-            let value = decoded::value(text, self.json);
-            self.markers.scan(&value);
-            let mut finds = engine::finds(value.as_bytes(), self.mask);
-            if self.block != Block::Closed && detectors::pem::is_body_line(&value, self.block == Block::Begun) {
-                self.block = Block::Inside;
-                finds = engine::whole(&value, "pem_private_key");
-            } else if matches!(token, Token::String(_)) && detectors::pem::opens_block(&value) {
-                self.block = Block::Begun;
-            } else {
-                self.block = Block::Closed;
-            }
-            if !finds.is_empty() {
-                self.found.push((self.strings, text, finds));
-            }
-            self.strings += 1;
+    fn token(&mut self, token: Token) {
+        let (Token::Key(text) | Token::String(text)) = token else {
+            self.block = Block::Closed;
+            return;
+        };
+        let value = decoded::value(text, self.json);
+        let mut watch = markers::Watch::new(&value, &mut self.markers);
+        let mut finds = engine::finds(value.as_bytes(), self.mask, |at| watch.place(at));
+        if self.block != Block::Closed && detectors::pem::is_body_line(&value, self.block == Block::Begun) {
+            self.block = Block::Inside;
+            finds = engine::whole(&value, "pem_private_key");
+        } else if matches!(token, Token::String(_)) && detectors::pem::opens_block(&value) {
+            self.block = Block::Begun;
         } else {
             self.block = Block::Closed;
         }
-    }
-
-    /// The outcome, after the last token. Reads the text a second time only when something was found.
-    ///
-    /// # Errors
-    ///
-    /// Those of the [`Reader`]; none when it has read this text before.
-    pub(crate) fn finish(self) -> Result<Redacted, Error> {
-        let markers = self.markers.into_hits();
-        if self.found.is_empty() {
-            return Ok(Redacted { output: None, secrets: Vec::new(), markers });
+        if !finds.is_empty() {
+            self.found.push(Found { number: self.strings, value, finds });
         }
-        let mut counts = Counts::default();
-        let edits = Edits::collect(self.json, self.mask, self.found)?;
-        let output = edits.apply(self.json, self.mask, &mut counts);
-        Ok(Redacted { output: Some(output), secrets: counts.into_hits(), markers })
+        self.strings += 1;
     }
-}
-
-/// Mask secrets in JSON text.
-pub(super) fn redact(json: &str, configuration: &Configuration) -> Result<Redacted, Error> {
-    let mut pass = Pass::new(json, configuration);
-    let mut reader = Reader::new(json);
-    while let Some(token) = reader.next_token()? {
-        pass.token(token);
-    }
-    pass.finish()
 }
 
 /// A mask in place of the bytes from … to of the JSON text.
@@ -113,12 +98,8 @@ struct Edit {
 /// All masks of a text, in order.
 struct Edits(Vec<Edit>);
 
-/// An open object or array: what its keys become.
-#[derive(Default)]
-struct Level<'j> {
-    plain: Vec<Cow<'j, str>>,
-    masked: Vec<MaskedKey>,
-}
+/// The masked keys of an object.
+type MaskedKeys = Vec<(Text, MaskedKey)>;
 
 struct MaskedKey {
     /// What stands before the last mask, and behind it.
@@ -129,56 +110,42 @@ struct MaskedKey {
 }
 
 impl Edits {
-    fn collect(json: &str, mask: &Mask, found: Vec<(usize, Text, Vec<Find>)>) -> Result<Self, Error> {
-        let values = found.iter().flat_map(|(_, text, finds)| {
-            let value = decoded::value(*text, json);
-            super::text::values(&value, finds).collect::<Vec<_>>()
-        });
+    fn collect(document: &Document<'_>, mask: &Mask, found: Vec<Found<'_>>) -> Self {
+        let json = document.text();
+        let values = found.iter().flat_map(|found| super::text::values(&found.value, &found.finds));
         let values = Values::new(values.collect());
         let mut edits = Self(Vec::new());
-        let mut levels: Vec<Level<'_>> = Vec::new();
+        let mut masked: BTreeMap<u32, MaskedKeys> = BTreeMap::new();
         let mut found = found.into_iter().peekable();
-        let mut strings = 0;
-        let mut reader = Reader::new(json);
-        while let Some(token) = reader.next_token()? {
-            let (text, key) = match token {
-                Token::Key(text) => (text, true),
-                Token::String(text) => (text, false),
-                Token::ObjectStart(_) => {
-                    levels.push(Level::default());
-                    continue;
+        for (number, Placed { text, object }) in document.strings().enumerate() {
+            let (value, mut finds) = match (found.next_if(|found| found.number == number), &values) {
+                (Some(Found { value, finds, .. }), _) => (value, finds),
+                (None, Some(values)) if text.end - text.start >= values.least() => {
+                    (decoded::value(text, json), Vec::new())
                 }
-                Token::ObjectEnd(_) => {
-                    if let Some(level) = levels.pop() {
-                        edits.keep_apart(level, mask);
-                    }
-                    continue;
-                }
-                _ => continue,
+                // Too short for any of the values.
+                (None, _) => continue,
             };
-            let value = decoded::value(text, json);
-            let mut finds = match found.next_if(|(number, ..)| *number == strings) {
-                Some((.., finds)) => finds,
-                None => Vec::new(),
-            };
-            strings += 1;
             if let Some(values) = &values {
+                let before = finds.len();
                 values.find_in(&value, 0, &mut finds);
-                engine::resolve(value.as_bytes(), mask, &mut finds);
-            }
-            let level = levels.last_mut().filter(|_| key);
-            if finds.is_empty() {
-                if let Some(level) = level {
-                    level.plain.push(value);
+                if finds.len() > before {
+                    engine::resolve(value.as_bytes(), mask, &mut finds);
                 }
+            }
+            if finds.is_empty() {
                 continue;
             }
             edits.mask(json, text, &finds);
-            if let Some(level) = level {
-                level.masked.push(masked_key(&value, &finds, mask, edits.0.len() - 1));
+            if let Some(object) = object {
+                let key = masked_key(&value, &finds, mask, edits.0.len() - 1);
+                masked.entry(object).or_default().push((text, key));
             }
         }
-        Ok(edits)
+        for (object, masked) in masked {
+            edits.keep_apart(document, object, masked, mask);
+        }
+        edits
     }
 
     /// Masks for the finds in one string.
@@ -199,14 +166,13 @@ impl Edits {
         }
     }
 
-    /// Number the masks of keys that became the same.
-    fn keep_apart(&mut self, level: Level<'_>, mask: &Mask) {
-        if level.masked.is_empty() {
-            return;
-        }
-        let mut used: BTreeSet<Cow<'_, str>> = level.plain.into_iter().collect();
+    /// Number the masks of keys of an object that became the same.
+    fn keep_apart(&mut self, document: &Document<'_>, object: u32, masked: MaskedKeys, mask: &Mask) {
+        let mut others = masked.iter().map(|(text, _)| text.start).peekable();
+        let plain = document.keys(object).filter(|key| others.next_if_eq(&key.start).is_none());
+        let mut used: BTreeSet<Cow<'_, str>> = plain.map(|key| decoded::value(key, document.text())).collect();
         let mut next: BTreeMap<String, usize> = BTreeMap::new();
-        for key in level.masked {
+        for (_, key) in masked {
             let Some(edit) = self.0.get_mut(key.edit) else { continue };
             let name = |count| {
                 let mut name = key.before.clone();

@@ -19,13 +19,20 @@ const HOLD: usize = 64 * 1024;
 const KNOWN: usize = 64;
 const LONGEST: usize = 1024;
 
-/// Bytes at the end of what came that are always held back: a find may begin so far before its anchor.
-const TAIL: usize = LOOK_BACK + 32;
+/// Bytes before a place that are kept when it is out: checks look back so far.
+const KEPT: usize = LOOK_BACK + 32;
+
+/// Bytes that are out and are kept a while longer, so that not every piece moves the rest.
+const SPARE: usize = 4 * 1024;
+
+/// Bytes that may be held back and still be searched again with every piece that may end what is open.
+const PROMPT: usize = 1024;
 
 /// A text that arrives bit by bit.
 ///
-/// What may still become a secret is held back, everything else goes out at once: the pieces together are what the whole
-/// text would have given, in whatever way it was split. Two things differ. A value that was found is not looked for in
+/// What may still become a secret is held back, from its first byte to the end; everything else goes out at once, so a
+/// line that is complete goes out with its line end. The last word is held back as long as it may become part of a token.
+/// The pieces together are what the whole text would have given, in whatever way it was split. Two things differ. A value that was found is not looked for in
 /// what is out already, nor behind. And a candidate that is still open after 64 KiB is masked, with everything that
 /// could belong to it.
 #[derive(Debug, Clone)]
@@ -145,7 +152,10 @@ impl Redactor {
             piece = piece.get(at..).unwrap_or_default();
         }
         self.buffer.push_str(piece);
-        if self.buffer.len() < self.next { String::new() } else { self.give(true) }
+        // A byte that no token has may end what is open. A byte that goes on with it hardly does, and is not looked at
+        // each by each.
+        let ends = self.buffer.len() - self.out <= PROMPT && piece.bytes().any(|byte| !Swallow::Token.takes(byte));
+        if ends || self.buffer.len() >= self.next { self.give(true) } else { String::new() }
     }
 
     pub(super) fn finish_text(&mut self) -> String {
@@ -157,14 +167,15 @@ impl Redactor {
     fn give(&mut self, more: bool) -> String {
         #[cfg(test)]
         {
-            self.searched += self.buffer.len();
+            self.searched += self.buffer.len() - self.out;
         }
         let bytes = self.buffer.as_bytes();
         let input = Input::piece(bytes, more);
         let mut finds = Vec::new();
         let mut open: Option<(usize, &'static str)> = None;
         engine::search(&input, self.out, |seen| match seen {
-            Seen::Find(find) => finds.push(find),
+            // Of a find that began in what is out, which none should, the rest goes.
+            Seen::Find(find) => finds.push(find.clipped(self.out)),
             Seen::Open { start, id } => {
                 if open.is_none_or(|(least, _)| start < least) {
                     open = Some((start, id));
@@ -174,13 +185,19 @@ impl Redactor {
         engine::resolve(bytes, &self.mask, &mut finds);
         let mut settled = bytes.len();
         if more {
-            let tail = settled.saturating_sub(TAIL);
-            settled = open.map_or(tail, |(start, _)| tail.min(start.saturating_sub(TAIL)));
+            settled = open.map_or(settled, |(start, _)| start).min(engine::unfinished(&input));
             settled = self.between(&finds, settled);
         }
         let fresh = self.fresh(&finds, settled);
         if let Some(values) = self.values_with(&fresh) {
+            let before = finds.len();
             values.find_in(&self.buffer, self.out, &mut finds);
+            if more {
+                // One at the end may go on like its value, or like a longer one.
+                let last = finds.get(before..).unwrap_or_default().last().filter(|find| find.end == bytes.len());
+                let last = last.map_or(bytes.len(), |find| find.start);
+                settled = settled.min(last).min(values.unfinished(&self.buffer, self.out));
+            }
             engine::resolve(bytes, &self.mask, &mut finds);
             if more {
                 settled = self.between(&finds, settled);
@@ -221,7 +238,7 @@ impl Redactor {
             .filter_map(|find| Some((Value::new(self.buffer.get(find.start..find.end)?, *find, find.end)?, find.end)));
         let mut fresh: Vec<(Value, usize)> = Vec::new();
         for (value, end) in values {
-            let same = |other: &Value| other.text() == value.text();
+            let same = |other: &Value| other.head() == value.head();
             if fresh.len() < room && !self.known.iter().any(same) && !fresh.iter().any(|(other, _)| same(other)) {
                 fresh.push((value, end));
             }
@@ -252,12 +269,15 @@ impl Redactor {
         let mut out = String::new();
         text::write(self.buffer.get(self.out..settled).unwrap_or_default(), &shifted, &self.mask, &mut out);
         finds.iter().for_each(|find| self.counts.add(find.id));
-        let mut keep = settled.saturating_sub(TAIL);
-        while !self.buffer.is_char_boundary(keep) {
-            keep -= 1;
+        self.out = settled;
+        if settled >= KEPT + SPARE {
+            let mut keep = settled - KEPT;
+            while !self.buffer.is_char_boundary(keep) {
+                keep -= 1;
+            }
+            self.buffer.drain(..keep);
+            self.out = settled - keep;
         }
-        self.buffer.drain(..keep);
-        self.out = settled - keep;
         // Not after every byte, or a long candidate in small pieces would be walked again and again.
         self.next = self.buffer.len() + (self.buffer.len() - self.out) / 8;
         out

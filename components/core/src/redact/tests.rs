@@ -1,6 +1,7 @@
 //! What the detectors find, and that the work stays linear.
 
 mod samples;
+mod values;
 
 use super::detectors;
 use super::engine::{Seen, search};
@@ -220,6 +221,62 @@ fn a_stream_masks_a_value_again_behind_its_first_place_in_any_split() {
         out.extend(redactor.finish().unwrap());
         assert_eq!(String::from_utf8(out).unwrap(), expected, "in pieces of {size}");
     }
+}
+
+#[test]
+fn a_piece_goes_out_up_to_where_something_may_still_become_a_secret() {
+    let key = GHP.get(..20).unwrap();
+    let hex = "0123456789abcdef0123456789abcdef";
+    for (out, held) in [
+        ("hello world\n", ""),
+        ("hello world.\r\n", ""),
+        ("Password: ", ""),
+        ("日本語\n", ""),
+        ("really?", ""),
+        ("no key: ghp_ or sk-\n", ""),
+        ("two lines\nand a ", "word"),
+        ("hello ", "world"),
+        ("see ", "gh"),
+        ("see (", "gh"),
+        ("see ", "Bearer "),
+        ("see ", "Authorization: token "),
+        ("a line\n", "-----BEGIN"),
+        ("a line\n", "-----BEGIN PRIVATE KEY-----\n"),
+        ("token = ", key),
+        ("token = ", "eyJhbGciOiJIUzI1NiJ9."),
+        ("token = ", hex),
+        ("token = ", "0123456789abcdef0123456789abcdef-u"),
+        ("token = ", "123456789:"),
+        ("at https", "://user:pass"),
+    ] {
+        let mut redactor = Redactor::open(&Configuration::default()).unwrap();
+        assert_eq!(redactor.push_text(&format!("{out}{held}")), out);
+        assert_eq!(redactor.finish_text(), held);
+    }
+}
+
+#[test]
+fn every_line_goes_out_with_its_end_however_small_the_pieces() {
+    let lines = ["job 17 done (in 3 ms)\n", &format!("token: {GHP}\n"), "-> https://host/path?a=b\n", "\n", "é: 5%\n"];
+    for size in [1, 5, 1000] {
+        let mut redactor = Redactor::open(&Configuration::default()).unwrap();
+        for line in lines.repeat(300) {
+            let mut out = Vec::new();
+            for piece in line.as_bytes().chunks(size) {
+                out.extend(redactor.push(piece).unwrap());
+            }
+            assert_eq!(String::from_utf8(out).unwrap(), scrubbed(line), "in pieces of {size}");
+        }
+    }
+}
+
+#[test]
+fn the_beginning_of_a_known_value_is_held_back() {
+    let mut redactor = Redactor::open(&Configuration::default()).unwrap();
+    assert_eq!(redactor.push_text("Bearer .~9x7k2m4p1q8z~~ then\n"), "Bearer [REDACTED:bearer_token] then\n");
+    assert_eq!(redactor.push_text("and .~9x7"), "and ");
+    assert_eq!(redactor.push_text("k2m4p1q8z~~."), "");
+    assert_eq!(redactor.push_text("\n"), "[REDACTED:bearer_token].\n");
 }
 
 #[test]

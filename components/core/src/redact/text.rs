@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::engine::{self, Find};
 use super::mask::Mask;
 use super::values::{Value, Values};
+use crate::markers::Watch;
 use crate::vocabulary::Hit;
 
 /// Secrets masked, by detector.
@@ -26,9 +27,12 @@ impl Counts {
     }
 }
 
-/// The text with its secrets masked; none when there are none.
-pub(super) fn redact(text: &str, mask: &Mask, counts: &mut Counts) -> Option<String> {
-    let mut finds = engine::finds(text.as_bytes(), mask);
+/// The text with its secrets masked; none when there are none. Marks are counted by `watch`, if one is given.
+pub(super) fn redact(text: &str, mask: &Mask, counts: &mut Counts, watch: Option<&mut Watch<'_>>) -> Option<String> {
+    let mut finds = match watch {
+        Some(watch) => engine::finds(text.as_bytes(), mask, |at| watch.place(at)),
+        None => engine::finds(text.as_bytes(), mask, |_| {}),
+    };
     if finds.is_empty() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Clouds and hosting.
 
 use super::Part::{Run, Sign, Text};
-use super::{Anchor, Detector, Extent, own, token};
+use super::{Anchor, Detector, Extent, around, own, token};
 use crate::redact::check::{all_kinds, any, as_roam, mixed};
 use crate::redact::input::Input;
 use crate::redact::sets::Set::{
@@ -50,13 +50,13 @@ pub(super) const TABLE: &[Detector] = &[
         id: "azure_ad_client_secret",
         provider: "Microsoft Entra",
         tier: 1,
-        rules: &[own(Anchor::OneOfEach(&["0123456789", "Q", "~"]), azure_ad)],
+        rules: &[around((Unreserved, 3, 3), Anchor::OneOfEach(&["0123456789", "Q", "~"]), azure_ad)],
     },
     Detector {
         id: "azure_devops_pat",
         provider: "Azure DevOps",
         tier: 1,
-        rules: &[own(Anchor::Exact("JQQJ99"), azure_devops)],
+        rules: &[around((Alnum, 52, 78), Anchor::Exact("JQQJ99"), azure_devops)],
     },
     Detector {
         id: "google_oauth_access_token",
@@ -167,7 +167,7 @@ pub(super) const TABLE: &[Detector] = &[
         id: "terraform_cloud_token",
         provider: "HCP Terraform",
         tier: 1,
-        rules: &[own(Anchor::Exact(".atlasv1."), terraform)],
+        rules: &[around((Alnum, 14, 40), Anchor::Exact(".atlasv1."), terraform)],
     },
     Detector {
         id: "doppler_token",

@@ -1,7 +1,7 @@
 //! Observability, payments, messaging, office.
 
 use super::Part::{Run, Text};
-use super::{Anchor, Detector, Extent, own, token};
+use super::{Anchor, Detector, Extent, around, own, token};
 use crate::redact::check::{all_kinds, any, base64, digit, mixed};
 use crate::redact::input::Input;
 use crate::redact::sets::Set::{Alnum, Base64, Digit, Hex, Pad, Percent, UpperDigit, Word};
@@ -28,7 +28,7 @@ pub(super) const TABLE: &[Detector] = &[
         rules: &[
             token("NRAK-", &[Run(UpperDigit, 27)], any),
             token("NRII-", &[Run(Word, 32)], any),
-            own(Anchor::Exact("NRAL"), newrelic_licence),
+            around((Hex, 36, 65), Anchor::Exact("NRAL"), newrelic_licence),
         ],
     },
     Detector {
@@ -92,7 +92,12 @@ pub(super) const TABLE: &[Detector] = &[
         tier: 1,
         rules: &[token("SG.", &[Run(Word, 20), Text("."), Run(Word, 40)], any)],
     },
-    Detector { id: "mailchimp_key", provider: "Mailchimp", tier: 1, rules: &[own(Anchor::Exact("-us"), mailchimp)] },
+    Detector {
+        id: "mailchimp_key",
+        provider: "Mailchimp",
+        tier: 1,
+        rules: &[around((Hex, 32, 65), Anchor::Exact("-us"), mailchimp)],
+    },
     Detector { id: "mailgun_key", provider: "Mailgun", tier: 2, rules: &[own(Anchor::Exact("key-"), mailgun)] },
     Detector {
         id: "brevo_key",
@@ -149,7 +154,12 @@ pub(super) const TABLE: &[Detector] = &[
         tier: 1,
         rules: &[own(Anchor::Exact("/api/webhooks/"), discord_webhook)],
     },
-    Detector { id: "telegram_bot_token", provider: "Telegram", tier: 1, rules: &[own(Anchor::Exact(":AA"), telegram)] },
+    Detector {
+        id: "telegram_bot_token",
+        provider: "Telegram",
+        tier: 1,
+        rules: &[around((Digit, 8, 11), Anchor::Exact(":AA"), telegram)],
+    },
     Detector {
         id: "teams_webhook",
         provider: "Microsoft",
