@@ -7,8 +7,8 @@
 mod patterns;
 
 use crate::vocabulary::Hit;
+pub(crate) use patterns::BEGINNINGS;
 use patterns::Scan;
-pub(crate) use patterns::may_begin;
 
 /// A kind of mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,10 +63,8 @@ impl Counts {
     /// Count the marks of one more text. Every string of a JSON value is a text of its own.
     pub fn scan(&mut self, text: &str) {
         let mut watch = Watch::new(text, self);
-        for (at, window) in text.as_bytes().windows(2).enumerate() {
-            if let [first, second] = window
-                && may_begin(*first, *second)
-            {
+        for (at, window) in text.as_bytes().windows(3).enumerate() {
+            if patterns::may_begin(window) {
                 watch.place(at);
             }
         }
@@ -92,8 +90,8 @@ impl Counts {
     }
 }
 
-/// Counts the marks of a text that a caller walks through anyway: give it every place where one [may begin](may_begin),
-/// in order.
+/// Counts the marks of a text that a caller walks through anyway: give it every place that has one of the
+/// [`BEGINNINGS`], in order.
 #[derive(Debug)]
 pub(crate) struct Watch<'t> {
     scan: Scan<'t>,
@@ -123,4 +121,32 @@ pub fn scan_markers(text: &str) -> Vec<Hit> {
     let mut counts = Counts::default();
     counts.scan(text);
     counts.into_hits()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn piece() -> impl Strategy<Value = String> {
+        let words = "<\\|im_start\\|>|<\\|system\\|>|<<SYS>>|<</\u{17f}ys>>|\\[/?[i\u{130}]nst\\]|</?tool_result>|</?FUNCTION_calls>\
+            |(ignore|\u{131}gnore|d[i\u{131}\u{130}]sregard|di\u{17f}regard|forget) (all )?(the )?prior (prompts|context)\
+            |\n[ \t]{0,3}(system|\u{17f}ystem|a[s\u{17f}]sistant) ?: ?x";
+        prop_oneof![words, "[ \n<\\[a-zİı]{1,3}"]
+    }
+
+    proptest! {
+        #[test]
+        fn marks_begin_only_where_they_are_looked_for(pieces in prop::collection::vec(piece(), 0..12)) {
+            let text = pieces.concat();
+            let (mut scanned, mut everywhere) = (Counts::default(), Counts::default());
+            scanned.scan(&text);
+            let mut watch = Watch::new(&text, &mut everywhere);
+            (0..text.len()).for_each(|at| watch.place(at));
+            prop_assert_eq!(scanned, everywhere);
+            let redacted = crate::redact::redact_text(&text, &crate::Configuration::default()).unwrap();
+            prop_assert_eq!(redacted.markers, scanned.into_hits());
+        }
+    }
 }

@@ -7,19 +7,31 @@
 use super::Marker;
 use crate::python::{is_blank, is_word, same_letter};
 
-/// Whether a match may begin with these two bytes, but for the one at the start of the text. `İ` and `ı` stand for `i`, and
-/// `ſ` for `s`.
-pub(crate) const fn may_begin(first: u8, second: u8) -> bool {
-    match first {
-        b'<' => matches!(second, b'<' | b'|' | b'/' | b't' | b'T' | b'f' | b'F'),
-        b'[' => matches!(second, b'/' | b'i' | b'I' | 0xc4),
-        b'\n' => matches!(second, b' ' | b'\t' | b's' | b'S' | 0xc5 | b'a' | b'A'),
-        b'i' | b'I' => matches!(second, b'g' | b'G'),
-        0xc4 => matches!(second, 0xb0 | 0xb1),
-        b'd' | b'D' => matches!(second, b'i' | b'I' | 0xc4),
-        b'f' | b'F' => matches!(second, b'o' | b'O'),
-        _ => false,
-    }
+/// The first three bytes of a match, one of each, but for the match at the start of the text. `\xc4` begins `İ` and `ı`,
+/// which stand for `i`; `\xc5` begins `ſ`, which stands for `s`.
+pub(crate) const BEGINNINGS: [[&[u8]; 3]; 16] = [
+    [b"<", b"<", b"/sS\xc5"],
+    [b"<", b"|", b"iI\xc4eEsS\xc5uUaA"],
+    [b"<", b"/", b"tTfF"],
+    [b"<", b"tT", b"oO"],
+    [b"<", b"fF", b"uU"],
+    [b"[", b"/", b"iI\xc4"],
+    [b"[", b"iI", b"nN"],
+    [b"[", b"\xc4", b"\xb0\xb1"],
+    [b"\n", b" \t", b" \tsS\xc5aA"],
+    [b"\n", b"sS", b"yY"],
+    [b"\n", b"\xc5", b"\xbf"],
+    [b"\n", b"aA", b"sS\xc5"],
+    [b"iI", b"gG", b"nN"],
+    [b"\xc4", b"\xb0\xb1", b"gG"],
+    [b"dD", b"iI\xc4", b"sS\xc5\xb0\xb1"],
+    [b"fF", b"oO", b"rR"],
+];
+
+/// Whether a match may begin with these three bytes.
+pub(super) fn may_begin(window: &[u8]) -> bool {
+    window.first().is_some_and(|first| b"<[\niI\xc4dDfF".contains(first))
+        && BEGINNINGS.iter().any(|row| row.iter().zip(window).all(|(bytes, byte)| bytes.contains(byte)))
 }
 
 /// A text on its way through the matchers.

@@ -37,8 +37,8 @@ const GROUPS: usize = 64;
 
 /// The tables of the search.
 struct Engine {
-    /// For each two bytes, one bit, whether a candidate or an injection mark may begin with them.
-    pairs: [u64; 1024],
+    /// For each hash of three bytes, one bit, whether a candidate or an injection mark may begin with them.
+    beginnings: [u64; 1024],
     /// For each of the first three bytes of a place the groups that may begin there.
     first: [u64; 256],
     second: [u64; 256],
@@ -71,7 +71,7 @@ impl Engine {
             detector.rules.iter().map(move |rule| Candidate { rule, id: detector.id, rank })
         });
         let mut engine = Self {
-            pairs: [0; 1024],
+            beginnings: [0; 1024],
             first: [0; 256],
             second: [0; 256],
             third: [0; 256],
@@ -101,26 +101,28 @@ impl Engine {
             if candidate.rule.behind.is_some() {
                 engine.behind.push(candidate);
             }
-            engine.allow(|first, second| anchor.may_have(0, first) && anchor.may_have(1, second));
+            let of = |offset| (0..=255).filter(|byte| anchor.may_have(offset, *byte)).collect::<Vec<u8>>();
+            engine.allow([&of(0), &of(1), &of(2)]);
         }
-        engine.allow(markers::may_begin);
+        markers::BEGINNINGS.into_iter().for_each(|bytes| engine.allow(bytes));
         engine
     }
 
-    /// Set the bits of pairs.
-    fn allow(&mut self, may: impl Fn(u8, u8) -> bool) {
-        for (first, bits) in (0..=255).zip(self.pairs.chunks_exact_mut(4)) {
-            for second in (0..=255).filter(|second| may(first, *second)) {
-                if let Some(bits) = bits.get_mut(usize::from(second >> 6)) {
-                    *bits |= 1 << (second & 63);
+    /// Let something begin with one of each of these bytes.
+    fn allow(&mut self, [first, second, third]: [&[u8]; 3]) {
+        for (one, two) in first.iter().flat_map(|one| second.iter().map(move |two| (one, two))) {
+            for three in third {
+                let hash = hash(u32::from_le_bytes([*one, *two, *three, 0]));
+                if let Some(bits) = self.beginnings.get_mut(hash >> 6) {
+                    *bits |= 1 << (hash & 63);
                 }
             }
         }
     }
 
-    fn may_begin(&self, first: u8, second: u8) -> bool {
-        let bits = self.pairs.get(usize::from(first) << 2 | usize::from(second >> 6)).copied().unwrap_or_default();
-        bits >> (second & 63) & 1 != 0
+    fn may_begin(&self, window: u32) -> bool {
+        let hash = hash(window);
+        self.beginnings.get(hash >> 6).is_some_and(|bits| bits >> (hash & 63) & 1 != 0)
     }
 
     /// The groups of which a candidate may begin with these bytes, three or fewer.
@@ -144,15 +146,35 @@ impl Engine {
 
     /// Call `place` with every place from `from` on where something may begin, and the groups of the candidates there.
     fn places(&self, bytes: &[u8], from: usize, mut place: impl FnMut(usize, u64)) {
-        let rest = bytes.get(from..).unwrap_or_default();
-        for (offset, window) in rest.windows(3).enumerate() {
-            if let [first, second, _] = window
-                && self.may_begin(*first, *second)
-            {
-                place(from + offset, self.groups_at(window));
-            }
+        let mut next = from;
+        while let Some(at) = self.next(bytes, next) {
+            place(at, self.groups_at(bytes.get(at..at + 3).unwrap_or_default()));
+            next = at + 1;
         }
     }
+
+    /// The next place from `from` on where something may begin. Apart from its caller, so that nothing else is in the
+    /// registers of this loop over every byte.
+    #[inline(never)]
+    fn next(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let rest = bytes.get(from..)?;
+        // Four bytes are read at once as long as there are four.
+        let begins =
+            |window: &[u8]| window.first_chunk().is_some_and(|window| self.may_begin(u32::from_le_bytes(*window)));
+        let place = rest.windows(4).position(begins);
+        let last = || match rest {
+            [.., one, two, three] if self.may_begin(u32::from_le_bytes([*one, *two, *three, 0])) => {
+                Some(rest.len() - 3)
+            }
+            _ => None,
+        };
+        Some(from + place.or_else(last)?)
+    }
+}
+
+/// The place of the first three of four bytes among 2^16 bits.
+fn hash(window: u32) -> usize {
+    ((window << 8).wrapping_mul(0x9e37_79b1) >> 16) as usize
 }
 
 /// Search from a place on. For each find, and for each candidate that may become one when the text goes on, `found` is
