@@ -1,4 +1,4 @@
-//! JSON: what comes out is JSON of the same shape, and redacting twice changes nothing.
+//! JSON: what comes out is JSON of the same shape.
 
 #![no_main]
 
@@ -10,9 +10,9 @@ use serde_json::Value;
 fuzz_target!(|json: &str| {
     let configuration = Configuration::default();
     let Ok(once) = redact_json(json, &configuration) else { return };
+    assert_eq!(once.output.is_some(), !once.secrets.is_empty());
     let Some(masked) = once.output else { return };
-    let twice = redact_json(&masked, &configuration).expect("what was JSON stays JSON");
-    assert_eq!(twice.output, None);
+    redact_json(&masked, &configuration).expect("what was JSON stays JSON");
     // serde_json has a depth of its own.
     if let Ok(before) = serde_json::from_str::<Value>(json) {
         let after: Value = serde_json::from_str(&masked).expect("what was JSON stays JSON");
