@@ -62,6 +62,16 @@ fn a_value_is_masked_wherever_it_stands() {
 }
 
 #[test]
+fn the_first_bytes_of_a_long_value_are_masked_in_another_string() {
+    let key = format!("Bearer {}", "k3J9x".repeat(4) + &"Qw7Zt2Lm".repeat(9));
+    let head = key.get(7..75).unwrap();
+    assert_eq!(
+        json(&format!(r#"["{key}","{head}="]"#)),
+        r#"["Bearer [REDACTED:bearer_token]","[REDACTED:bearer_token]="]"#
+    );
+}
+
+#[test]
 fn keys_that_become_the_same_are_numbered() {
     let other = GHP.replace("zQW", "aQW");
     assert_eq!(

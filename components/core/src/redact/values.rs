@@ -60,7 +60,7 @@ pub(super) struct Values {
     steps: Vec<u8>,
     /// Bits of a hash.
     bits: u32,
-    /// Bytes of the shortest value.
+    /// Bytes of the shortest head.
     least: usize,
 }
 
@@ -75,7 +75,7 @@ impl Values {
             }
             same
         });
-        let least = values.iter().map(|value| value.text.len()).min()?;
+        let least = values.iter().map(|value| value.head().len()).min()?;
         let bits = (values.len() * 64).next_power_of_two().ilog2().clamp(9, 20);
         let mut steps = vec![STEP as u8; 1 << bits];
         for value in &values {
