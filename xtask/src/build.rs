@@ -11,8 +11,7 @@ use crate::{component, process};
 pub fn run(root: &Path) -> Result<PathBuf> {
     component::run(root)?;
     println!("build: the optimised binary");
-    process::run(process::cargo(root).args(["build", "--release", "--package", "counterfoil"]))?;
-    let binary = root.join("target/release").join(format!("counterfoil{}", std::env::consts::EXE_SUFFIX));
+    let binary = component::program(root, "counterfoil")?;
     println!("build: {}", binary.display());
     Ok(binary)
 }
@@ -28,5 +27,7 @@ pub fn demo(root: &Path, arguments: &[&str]) -> Result<()> {
 pub fn bench(root: &Path) -> Result<()> {
     run(root)?;
     println!("bench: measuring; other load on the machine shows in the numbers");
-    process::run(process::cargo(root).args(["bench", "--package", "counterfoil-engine"]))
+    let mut bench = process::cargo(root);
+    bench.args(["bench", "--exclude", "xtask", "--bench", "policy"]);
+    process::run(component::without_guests(&mut bench))
 }

@@ -32,6 +32,18 @@ pub fn without_guests(command: &mut Command) -> &mut Command {
     command.arg("--workspace").args(GUESTS.iter().flat_map(|guest| ["--exclude", guest]))
 }
 
+/// `cargo build --release` of one program, in the selection of packages that the tests are built in.
+///
+/// Cargo settles the features of dependencies for what is selected. A selection of its own for each program, or one
+/// without the dependencies of tests, would have the sandbox compiled two or three times over. The example is there
+/// because cargo looks at the dependencies of tests only when something that may use them is built; it is small.
+pub fn program(root: &Path, name: &str) -> Result<PathBuf> {
+    let mut build = process::cargo(root);
+    build.args(["build", "--release", "--exclude", "xtask", "--bin", name, "--example", "redact_lines"]);
+    process::run(without_guests(&mut build))?;
+    Ok(root.join("target/release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// What was built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
@@ -178,9 +190,7 @@ fn encode(path: &Path) -> Result<Vec<u8>> {
 
 /// The engine's program that snapshots and precompiles a component, built.
 pub fn prepare_program(root: &Path) -> Result<PathBuf> {
-    let names = ["--package", "counterfoil-engine", "--bin", "counterfoil-prepare"];
-    process::run(process::cargo(root).args(["build", "--release"]).args(names))?;
-    Ok(root.join("target/release").join(format!("counterfoil-prepare{}", std::env::consts::EXE_SUFFIX)))
+    program(root, "counterfoil-prepare")
 }
 
 /// The snapshot of a component with its default configuration, and its precompiled form. `scratch` takes the files.

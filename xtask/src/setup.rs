@@ -92,12 +92,23 @@ fn has_target(root: &Path) -> bool {
     folder.is_ok_and(|folder| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()))
 }
 
-/// Whether Debian's compiler and the source that belongs to it are installed.
+/// Whether Debian's compiler and the source that belongs to it are installed, and new enough for this workspace.
 fn debian_is_ready() -> bool {
     let Ok(sysroot) = process::output(Command::new(DEBIAN_RUSTC).args(["--print", "sysroot"])) else {
         return false;
     };
-    PathBuf::from(sysroot).join("lib/rustlib/src/rust/library/std/Cargo.toml").is_file()
+    let version = process::output(Command::new(DEBIAN_RUSTC).arg("--version")).unwrap_or_default();
+    is_new_enough(&version) && PathBuf::from(sysroot).join("lib/rustlib/src/rust/library/std/Cargo.toml").is_file()
+}
+
+/// Whether `rustc 1.96.0 (…)` is the workspace's `rust-version` or later.
+fn is_new_enough(version: &str) -> bool {
+    let number = |text: &str| -> Option<(u32, u32)> {
+        let mut parts = text.split('.');
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    };
+    let found = version.split_whitespace().nth(1).and_then(number);
+    found.is_some() && found >= number(env!("CARGO_PKG_RUST_VERSION"))
 }
 
 /// Install Debian's packages, where this is Debian and we are root.
@@ -106,9 +117,13 @@ fn install_debian() -> bool {
     if !Path::new("/etc/debian_version").is_file() || !root_user {
         return false;
     }
+    // Stale package lists name a compiler that is too old: the one that is new enough comes by Debian's security updates.
+    println!("setup: apt-get update");
+    if !process::succeeds(Command::new("apt-get").arg("update")) {
+        eprintln!("setup: the package lists could not be brought up to date");
+    }
     println!("setup: apt-get install --no-install-recommends {}", DEBIAN_PACKAGES.join(" "));
-    // Stale package lists are the ordinary reason for the first try to fail.
-    apt_install() || (process::succeeds(Command::new("apt-get").arg("update")) && apt_install() && debian_is_ready())
+    apt_install() && debian_is_ready()
 }
 
 /// One try to install Debian's packages.
@@ -116,4 +131,18 @@ fn apt_install() -> bool {
     let mut command = Command::new("apt-get");
     command.env("DEBIAN_FRONTEND", "noninteractive").args(["install", "--yes", "--no-install-recommends"]);
     process::succeeds(command.args(DEBIAN_PACKAGES))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_new_enough;
+
+    #[test]
+    fn a_compiler_older_than_the_workspace_asks_for_is_not_taken() {
+        assert!(!is_new_enough("rustc 1.85.0 (4d91de4e4 2025-02-17) (built from a source tarball)"));
+        assert!(is_new_enough("rustc 1.95.0 (59807616e 2026-04-14)"));
+        assert!(is_new_enough("rustc 1.96.0 (ac68faa20 2026-05-25)"));
+        assert!(is_new_enough("rustc 2.0.0"));
+        assert!(!is_new_enough(""));
+    }
 }
