@@ -56,14 +56,8 @@ fn tail(tail: &Tail) -> types::Tail {
 }
 
 fn verdict(chain: types::ChainVerdict) -> Verdict {
-    let state = match chain.state {
-        types::ChainState::Ok => "ok",
-        types::ChainState::Tampered => "tampered",
-        types::ChainState::Unsigned => "unsigned",
-        types::ChainState::Empty => "empty",
-    };
     Verdict {
-        state: state.to_owned(),
+        state: chain.state.to_string(),
         events_verified: chain.events_verified,
         first_tamper_at_seq: chain.first_tamper_at_seq,
         partial_success: chain.partial_success,
@@ -125,12 +119,6 @@ impl Formats for Component {
             .map(|(tool_call, content)| types::ReceiptFile { tool_call: tool_call.clone(), content: content.clone() })
             .collect();
         let full = self.0.verify_with_receipts(key, events, &files).map_err(refused)?;
-        let integrity = match full.receipt_integrity {
-            types::ReceiptIntegrity::Ok => "ok",
-            types::ReceiptIntegrity::Missing => "missing",
-            types::ReceiptIntegrity::Tampered => "tampered",
-            types::ReceiptIntegrity::NotLinked => "not_linked",
-        };
-        Ok((verdict(full.chain), integrity.to_owned(), full.first_missing_receipt_at_seq))
+        Ok((verdict(full.chain), full.receipt_integrity.to_string(), full.first_missing_receipt_at_seq))
     }
 }

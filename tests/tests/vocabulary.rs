@@ -75,6 +75,34 @@ fn the_contract_and_the_code_have_the_same_words_in_the_same_order() {
     assert_eq!(in_contract(), code);
 }
 
+/// Label and words of each vocabulary in the engine.
+fn in_engine() -> BTreeMap<String, Vec<String>> {
+    macro_rules! words {
+        ($($name:ident),+) => {
+            [$((
+                $name::LABEL.to_owned(),
+                counterfoil_engine::types::$name::ALL.iter().map(ToString::to_string).collect(),
+            ),)+].into()
+        };
+    }
+    words!(
+        Mode,
+        Decision,
+        Enforcement,
+        PolicyDecision,
+        RedactionReason,
+        SideEffect,
+        ReceiptIntegrity,
+        ChainState,
+        RunStatus
+    )
+}
+
+#[test]
+fn the_contract_and_the_engine_have_the_same_words_in_the_same_order() {
+    assert_eq!(in_contract(), in_engine());
+}
+
 #[test]
 fn every_word_reads_back_as_itself_and_no_other_spelling_does() {
     for mode in Mode::ALL {

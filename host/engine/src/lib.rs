@@ -57,6 +57,7 @@ mod size;
 mod slots;
 mod ticker;
 pub mod types;
+mod words;
 
 pub use bake::{Prepared, bake, precompile, prepare};
 pub use engine::{Builder, Engine, Identity};

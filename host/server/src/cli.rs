@@ -20,7 +20,6 @@ mod runs;
 mod serve;
 mod settings;
 mod status;
-mod words;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;

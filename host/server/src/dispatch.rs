@@ -13,7 +13,6 @@ mod outcome;
 mod recorder;
 mod steps;
 mod upstream;
-mod words;
 
 #[cfg(test)]
 mod tests;
@@ -32,7 +31,6 @@ pub use call::{CallContext, Principal, ToolCall};
 pub use outcome::{Answer, Outcome, ReceiptNote};
 pub use recorder::{Recorder, Saved};
 pub use upstream::{Lookup, Pending, Reply, Unavailable, Upstream, UpstreamCall};
-pub use words::mode_word;
 
 /// Whether the protocol can carry a settled result without losing any of it; otherwise what it cannot carry, in words
 /// without content.

@@ -1,30 +1,14 @@
 //! The interfaces `gate` and `redaction`, and `settle`.
 
-use counterfoil_engine::types::{
-    self, AdmitRequest, CallFacts, Decision, Effects, Enforcement, Hit, Mode, SettleRequest,
-};
+use counterfoil_engine::types::{self, AdmitRequest, CallFacts, Effects, Hit, Mode, SettleRequest};
 use counterfoil_tests::vectors::formats::Refused;
 use counterfoil_tests::vectors::policy::{Call, Judgement, Policy, Redacted, Settled};
 
 use super::{Component, refused};
 
 fn mode_of(word: &str) -> Mode {
-    match word {
-        "read_only" => Mode::ReadOnly,
-        "safe_edit" => Mode::SafeEdit,
-        "migration" => Mode::Migration,
-        "autonomous_pr" => Mode::AutonomousPr,
-        other => panic!("a vector has the mode `{other}`"),
-    }
-}
-
-fn mode_word(mode: Mode) -> &'static str {
-    match mode {
-        Mode::ReadOnly => "read_only",
-        Mode::SafeEdit => "safe_edit",
-        Mode::Migration => "migration",
-        Mode::AutonomousPr => "autonomous_pr",
-    }
+    let mode = Mode::ALL.iter().find(|mode| mode.as_str() == word);
+    *mode.unwrap_or_else(|| panic!("a vector has the mode `{word}`"))
 }
 
 fn call_of(call: &Call<'_>) -> types::Call {
@@ -45,18 +29,10 @@ fn found(input: &str, redacted: types::Redacted) -> Redacted {
 impl Policy for Component {
     fn decide(&self, call: &Call<'_>) -> Result<Judgement, Refused> {
         let judged = self.0.decide(&call_of(call)).map_err(refused)?;
-        let decision = match judged.decision {
-            Decision::Allow => "allow",
-            Decision::Deny => "deny",
-        };
-        let enforcement = match judged.enforcement {
-            Enforcement::Enforced => "enforced",
-            Enforcement::DryRun => "dry_run",
-        };
         Ok(Judgement {
-            decision: decision.to_owned(),
-            enforcement: enforcement.to_owned(),
-            required_mode: mode_word(judged.required_mode).to_owned(),
+            decision: judged.decision.to_string(),
+            enforcement: judged.enforcement.to_string(),
+            required_mode: judged.required_mode.to_string(),
             reason: judged.reason,
         })
     }
@@ -97,7 +73,7 @@ impl Policy for Component {
         file: Option<&str>,
     ) -> Result<(String, String), Refused> {
         let resolved = self.0.resolve_mode(explicit, environment, file).map_err(refused)?;
-        Ok((mode_word(resolved.mode).to_owned(), resolved.source))
+        Ok((resolved.mode.to_string(), resolved.source))
     }
 
     fn command_name(&self, line: &str) -> String {

@@ -12,7 +12,6 @@ use super::mode::{ModeArgs, mode_in_force};
 use super::policy_file;
 use super::print::{self, Table};
 use super::status::{Status, WrongUse};
-use super::words;
 
 mod filter;
 
@@ -108,20 +107,20 @@ pub fn run(args: GateArgs, globals: &Globals) -> anyhow::Result<Status> {
 /// A judgement as JSON.
 fn members(judgement: &Judgement) -> serde_json::Value {
     json!({
-        "decision": words::decision(judgement.decision),
-        "enforcement": words::enforcement(judgement.enforcement),
-        "active_mode": words::mode(judgement.active_mode),
-        "required_mode": words::mode(judgement.required_mode),
+        "decision": judgement.decision.as_str(),
+        "enforcement": judgement.enforcement.as_str(),
+        "active_mode": judgement.active_mode.as_str(),
+        "required_mode": judgement.required_mode.as_str(),
         "reason": judgement.reason,
     })
 }
 
 fn table(judgement: &Judgement) -> Table {
     let mut table = Table::of_facts();
-    table.row(["decision", words::decision(judgement.decision)]);
-    table.row(["enforcement", words::enforcement(judgement.enforcement)]);
-    table.row(["active mode", words::mode(judgement.active_mode)]);
-    table.row(["required mode", words::mode(judgement.required_mode)]);
+    table.row(["decision", judgement.decision.as_str()]);
+    table.row(["enforcement", judgement.enforcement.as_str()]);
+    table.row(["active mode", judgement.active_mode.as_str()]);
+    table.row(["required mode", judgement.required_mode.as_str()]);
     if !judgement.reason.is_empty() {
         table.row(["reason", &judgement.reason]);
     }

@@ -10,7 +10,6 @@ use serde_json::json;
 use super::globals::Globals;
 use super::print::{self, Table};
 use super::status::{Status, WrongUse};
-use super::words;
 
 /// The mode on the command line and the one in the environment, which stay two.
 #[derive(Debug, Clone, Args)]
@@ -84,10 +83,10 @@ fn show(mode: &ModeArgs, globals: &Globals) -> anyhow::Result<Status> {
     let engine = globals.engine(None)?;
     let resolved = mode_in_force(&engine, mode, None, &globals.state()?)?;
     if globals.json() {
-        print::json(&json!({"mode": words::mode(resolved.mode), "source": resolved.source}))?;
+        print::json(&json!({"mode": resolved.mode.as_str(), "source": resolved.source}))?;
     } else {
         let mut table = Table::of_facts();
-        table.row(["mode", words::mode(resolved.mode)]);
+        table.row(["mode", resolved.mode.as_str()]);
         table.row(["source", &resolved.source]);
         table.print()?;
     }
@@ -97,12 +96,12 @@ fn show(mode: &ModeArgs, globals: &Globals) -> anyhow::Result<Status> {
 fn set(name: &str, globals: &Globals) -> anyhow::Result<Status> {
     let mode = globals.engine(None)?.parse_mode(name).map_err(unknown)?;
     let state = globals.state()?;
-    state.set_active_mode(words::mode(mode)).context("cannot set the mode")?;
+    state.set_active_mode(mode.as_str()).context("cannot set the mode")?;
     let path = state.path().join("active_mode");
     if globals.json() {
-        print::json(&json!({"mode": words::mode(mode), "file": path}))?;
+        print::json(&json!({"mode": mode.as_str(), "file": path}))?;
     } else {
-        print::text(&format!("mode {} set in {}\n", words::mode(mode), print::plain(&path.display().to_string())))?;
+        print::text(&format!("mode {} set in {}\n", mode.as_str(), print::plain(&path.display().to_string())))?;
     }
     Ok(Status::Fine)
 }

@@ -8,7 +8,6 @@ use super::globals::Globals;
 use super::mode;
 use super::print::{self, Table};
 use super::status::{Status, WrongUse};
-use super::words;
 
 mod verify;
 
@@ -99,7 +98,7 @@ fn start(agent: String, globals: &Globals) -> anyhow::Result<()> {
     // As in roam-code a run carries the mode that the folder remembers, and none of another source.
     let sticky = state.active_mode()?.filter(|name| !name.is_empty());
     let mode = sticky.map(|name| engine.parse_mode(&name)).transpose().map_err(mode::unknown)?;
-    let options = RunOptions { agent, mode: mode.map(|mode| words::mode(mode).to_owned()), extra: Map::new() };
+    let options = RunOptions { agent, mode: mode.map(|mode| mode.to_string()), extra: Map::new() };
     let run = Run::start(&state, options, globals.authority()?)?;
     if globals.json() {
         print::json(&json!({"run_id": run.id(), "folder": state.run_path(run.id())}))

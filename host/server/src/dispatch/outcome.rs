@@ -1,9 +1,7 @@
 //! What is answered.
 
-use counterfoil_engine::types::{Decision, Enforcement, Hit, Judgement, RedactionReason};
+use counterfoil_engine::types::{Hit, Judgement, RedactionReason};
 use serde_json::{Map, Value, json};
-
-use super::words;
 
 /// How a call ended, as its receipt says in `extra.outcome`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,20 +58,14 @@ impl ReceiptNote {
     /// The note as JSON: `tool_call`, `content_hash`, `decision`, `enforcement`, `redactions`, `secrets`, `markers`, `run`.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let decision = self.judgement.as_ref().map_or("not_evaluated", |j| match j.decision {
-            Decision::Allow => "allow",
-            Decision::Deny => "deny",
-        });
-        let enforcement = self.judgement.as_ref().map_or("enforced", |j| match j.enforcement {
-            Enforcement::Enforced => "enforced",
-            Enforcement::DryRun => "dry_run",
-        });
+        let decision = self.judgement.as_ref().map_or("not_evaluated", |judged| judged.decision.as_str());
+        let enforcement = self.judgement.as_ref().map_or("enforced", |judged| judged.enforcement.as_str());
         json!({
             "tool_call": self.tool_call,
             "content_hash": self.content_hash,
             "decision": decision,
             "enforcement": enforcement,
-            "redactions": self.reasons.iter().map(|reason| words::reason_word(*reason)).collect::<Vec<_>>(),
+            "redactions": self.reasons.iter().map(|reason| reason.as_str()).collect::<Vec<_>>(),
             "secrets": counts(&self.secrets),
             "markers": counts(&self.markers),
             "run": self.run,

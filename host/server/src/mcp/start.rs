@@ -21,7 +21,7 @@ use super::options::ServeOptions;
 use super::shape;
 use super::upstream::{Keeper, Upstream};
 use crate::authority::ComponentAuthority;
-use crate::dispatch::{Dispatcher, Parts, Recorder as _, mode_word};
+use crate::dispatch::{Dispatcher, Parts, Recorder as _};
 use crate::embedded;
 
 /// A host that serves.
@@ -74,7 +74,7 @@ pub async fn start(options: ServeOptions) -> anyhow::Result<Running> {
     tracing::info!(
         address = %listening.address(),
         endpoint = listener::ENDPOINT,
-        mode = mode_word(ground.mode),
+        mode = ground.mode.as_str(),
         dry_run = options.dry_run,
         run = ground.evidence.run_id(),
         "serving"
@@ -152,13 +152,13 @@ fn prepare(options: &ServeOptions) -> anyhow::Result<Ground> {
     let resolved = engine
         .resolve_mode(options.mode.as_deref(), options.mode_environment.as_deref(), file.as_deref())
         .context("the mode cannot be used")?;
-    tracing::info!(mode = mode_word(resolved.mode), source = resolved.source, "mode in force");
+    tracing::info!(mode = resolved.mode.as_str(), source = resolved.source, "mode in force");
     let authority: Arc<dyn ChainAuthority> = Arc::new(ComponentAuthority::new(engine.clone()));
     recover(&state, &authority)?;
     let identity = engine.identity();
     let run = RunOptions {
         agent: options.agent.clone().unwrap_or_else(|| "counterfoil".to_owned()),
-        mode: Some(mode_word(resolved.mode).to_owned()),
+        mode: Some(resolved.mode.to_string()),
         extra: Map::from_iter([
             ("component".to_owned(), Value::from(identity.component_sha256)),
             ("configuration".to_owned(), Value::from(identity.configuration_digest)),

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use super::case::Case;
 use super::{LARGE, NO_RECEIPT, Steps};
 use crate::dispatch::outcome::{Answer, Disposition, Outcome, ReceiptNote};
-use crate::dispatch::words;
 
 impl Steps {
     /// The upstream sent something: clean it, write its receipt, and only then let it out.
@@ -160,7 +159,7 @@ impl Steps {
         };
         tracing::info!(
             outcome = disposition.as_str(),
-            redactions = ?note.reasons.iter().map(|reason| words::reason_word(*reason)).collect::<Vec<_>>(),
+            redactions = ?note.reasons.iter().map(|reason| reason.as_str()).collect::<Vec<_>>(),
             ms = case.watch.millis(),
             "call ended"
         );
