@@ -17,12 +17,12 @@ use crate::key::LedgerKey;
 use crate::meta::{RunMeta, RunStatus};
 use crate::run::{Entry, Recorded};
 use crate::runs::close;
+use crate::state::StateDir;
 use crate::store::{Position, Put, Store, Turn};
 use ground::Ground;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Length of the journal from which on it is emptied.
@@ -56,7 +56,7 @@ pub struct Counts {
 /// The chain of one run.
 pub struct Chain {
     run: RunId,
-    receipts_path: PathBuf,
+    state: StateDir,
     key: LedgerKey,
     store: Arc<dyn Store>,
     authority: Arc<dyn ChainAuthority>,
@@ -70,14 +70,14 @@ pub struct Chain {
 impl Chain {
     pub fn new(
         run: RunId,
-        receipts_path: PathBuf,
+        state: StateDir,
         key: LedgerKey,
         store: Arc<dyn Store>,
         authority: Arc<dyn ChainAuthority>,
     ) -> Self {
         Self {
             run,
-            receipts_path,
+            state,
             key,
             store,
             authority,
@@ -103,6 +103,7 @@ impl Chain {
         }
         let store = Arc::clone(&self.store);
         let mut turn = store.turn()?;
+        self.key.check(&self.state)?;
         let (ground, _) = self.catch_up(turn.as_mut())?;
         let free = free_names(entries, turn.as_mut())?;
         let fresh: Vec<&Entry> = entries.iter().zip(&free).filter(|(_, free)| **free).map(|(entry, _)| entry).collect();
@@ -187,7 +188,7 @@ impl Chain {
             run: self.run.clone(),
             tool_call: entry.tool_call.clone(),
             content_hash: entry.content_hash.clone(),
-            path: self.receipts_path.join(format!("{}.json", entry.tool_call)),
+            path: self.state.receipts_path(&self.run).join(format!("{}.json", entry.tool_call)),
             seq: event.seq,
             signature: event.signature,
         }
@@ -219,11 +220,10 @@ impl Chain {
         }
         let store = Arc::clone(&self.store);
         match store.turn() {
-            Ok(mut turn) => {
-                if self.finish(turn.as_mut()).is_ok() {
-                    self.settle(turn.as_mut());
-                }
-            }
+            Ok(mut turn) => match self.finish(turn.as_mut()) {
+                Ok(()) => self.settle(turn.as_mut()),
+                Err(error) => tracing::warn!(run = %self.run, "the journal is kept for the next start: {error}"),
+            },
             Err(error) => {
                 tracing::warn!(run = %self.run, "the journal is kept for the next start: {error}")
             }
@@ -233,6 +233,7 @@ impl Chain {
     /// Carries out what is still promised, also where another writer forked the ledger: what was recorded is linked behind
     /// the fork.
     fn finish(&mut self, turn: &mut dyn Turn) -> Result<(), EvidenceError> {
+        self.key.check(&self.state)?;
         if !self.forked {
             match self.catch_up(turn) {
                 Err(EvidenceError::Forked { .. }) => {}

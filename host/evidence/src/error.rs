@@ -20,10 +20,24 @@ pub enum EvidenceError {
         /// What the system said.
         source: Arc<io::Error>,
     },
-    /// There is no ledger key. Only starting a run makes one.
-    #[error("there is no ledger key at `{}`; start a run to make one, or put back the key the ledgers were signed with", path.display())]
+    /// There is no ledger key. Only starting a first run makes one.
+    #[error("there is no ledger key at `{}`; put back the key the ledgers were signed with, or start a first run to make one", path.display())]
     KeyMissing {
         /// Where the key belongs.
+        path: PathBuf,
+    },
+    /// There is no ledger key, but there are ledgers that one has signed. A new key would make all of them look tampered with.
+    #[error("there is no ledger key at `{}`, but run `{run}` is signed with one; put the key back, or move the runs away", path.display())]
+    KeyLost {
+        /// Where the key belongs.
+        path: PathBuf,
+        /// A run with signed events.
+        run: String,
+    },
+    /// The ledger key is not the one that the open run is signed with.
+    #[error("the ledger key at `{}` is not the one that the open run is signed with; put that key back", path.display())]
+    KeyChanged {
+        /// Where the key is.
         path: PathBuf,
     },
     /// The ledger key has a wrong length. It is never made anew over an existing file.
@@ -140,6 +154,8 @@ impl EvidenceError {
                 _ => "io",
             },
             Self::KeyMissing { .. } => "key_missing",
+            Self::KeyLost { .. } => "key_lost",
+            Self::KeyChanged { .. } => "key_changed",
             Self::KeyLength { .. } => "key_invalid",
             Self::KeyExposed { .. } => "key_exposed",
             Self::LockTimeout { .. } => "lock_timeout",
@@ -162,7 +178,17 @@ impl EvidenceError {
     /// Whether the same entry may be recorded later, once what is in the way is gone.
     #[must_use]
     pub const fn is_passing(&self) -> bool {
-        matches!(self, Self::Io { .. } | Self::LockTimeout { .. } | Self::Busy | Self::Authority(_))
+        matches!(
+            self,
+            Self::Io { .. }
+                | Self::KeyMissing { .. }
+                | Self::KeyChanged { .. }
+                | Self::KeyLength { .. }
+                | Self::KeyExposed { .. }
+                | Self::LockTimeout { .. }
+                | Self::Busy
+                | Self::Authority(_)
+        )
     }
 }
 

@@ -1,11 +1,14 @@
 //! The ledger key: 32 raw bytes that sign every run of a state folder.
 
 use crate::error::EvidenceError;
+use crate::events;
 use crate::files::{Folder, Put, read_bounded};
-use crate::ids::fill_random;
+use crate::ids::{RunId, fill_random};
+use crate::runs::read_ledger;
 use crate::state::StateDir;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 /// Name of the key's file in `runs/`.
 pub(crate) const KEY_FILE: &str = ".ledger_key";
@@ -24,23 +27,43 @@ impl LedgerKey {
     /// # Errors
     /// `KeyMissing`, `KeyLength`, or `Io` when it cannot be read or is no regular file.
     pub fn load(state: &StateDir) -> Result<Self, EvidenceError> {
-        let path = state.path().join("runs").join(KEY_FILE);
+        let path = path_in(state);
         let missing = || EvidenceError::KeyMissing { path: path.clone() };
         let folder = state.open_if_there()?.ok_or_else(missing)?;
         let runs = folder.child_if_there("runs")?.ok_or_else(missing)?;
         read_key(&runs)?.ok_or_else(missing)
     }
 
-    /// Reads the key for signing, making one if there is none. Two starters at once agree on one key.
+    /// Reads the key for signing, making one if there is none and nothing was signed yet. Two starters at once agree on one
+    /// key.
     ///
     /// # Errors
-    /// As [`LedgerKey::load`] but for `KeyMissing`; `KeyExposed` when others than the owner can reach the file.
+    /// As [`LedgerKey::load`] but for `KeyMissing`; `KeyLost` when there is none and a run is signed; `KeyExposed` when others
+    /// than the owner can reach the file.
     pub(crate) fn load_or_create(runs: &Folder) -> Result<Self, EvidenceError> {
         let key = match read_key(runs)? {
             Some(key) => key,
-            None => create_key(runs)?,
+            None => match (signed_run(runs)?, read_key(runs)?) {
+                // Another starter made it, and signed with it, since the first look.
+                (_, Some(key)) => key,
+                (Some(run), None) => {
+                    return Err(EvidenceError::KeyLost { path: runs.path().join(KEY_FILE), run: run.to_string() });
+                }
+                (None, None) => create_key(runs)?,
+            },
         };
         key.require_private()
+    }
+
+    /// Checks that the file still holds this key and that only its owner can reach it.
+    ///
+    /// Reads it anew each time: a time stamp does not tell two writes within one tick of the clock apart.
+    ///
+    /// # Errors
+    /// `KeyMissing`, `KeyLength`, `KeyExposed`, `KeyChanged`, or `Io` when it cannot be read or is no regular file.
+    pub(crate) fn check(&self, state: &StateDir) -> Result<(), EvidenceError> {
+        let now = Self::load(state)?.require_private()?;
+        if now.bytes == self.bytes { Ok(()) } else { Err(EvidenceError::KeyChanged { path: path_in(state) }) }
     }
 
     /// This key, if only its owner can reach it.
@@ -71,6 +94,22 @@ impl fmt::Debug for LedgerKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("LedgerKey(..)")
     }
+}
+
+fn path_in(state: &StateDir) -> PathBuf {
+    state.path().join("runs").join(KEY_FILE)
+}
+
+/// A run with a signed event, if there is one.
+fn signed_run(runs: &Folder) -> Result<Option<RunId>, EvidenceError> {
+    for run in runs.names()?.iter().filter_map(|name| name.parse::<RunId>().ok()) {
+        let ledger = read_ledger(&runs.child(run.as_str())?)?;
+        let signed = |line| events::parse(line).is_some_and(|event| events::text(&event, "signature").is_some());
+        if events::lines(&ledger).any(signed) {
+            return Ok(Some(run));
+        }
+    }
+    Ok(None)
 }
 
 fn create_key(runs: &Folder) -> Result<LedgerKey, EvidenceError> {
@@ -152,5 +191,25 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         assert!(LedgerKey::load_or_create(&runs).is_ok());
         assert!(!format!("{:?}", LedgerKey::load(&state).unwrap()).contains('7'));
+    }
+
+    #[test]
+    fn a_lost_key_is_made_anew_only_where_nothing_is_signed() {
+        let (_dir, state, runs) = runs();
+        let run = runs.create_child("run_20260101_abcdef", 0o755).unwrap();
+        run.replace("events.jsonl", b"{\"action\": \"x\"}\nno event\n", 0o644).unwrap();
+        let first = LedgerKey::load_or_create(&runs).unwrap();
+        first.check(&state).unwrap();
+        let path = state.path().join("runs/.ledger_key");
+        fs::remove_file(&path).unwrap();
+        assert_eq!(first.check(&state).unwrap_err().code(), "key_missing");
+        run.replace("events.jsonl", b"{\"action\": \"x\"}\n{\"signature\": \"00\"}\n", 0o644).unwrap();
+        let error = LedgerKey::load_or_create(&runs).unwrap_err();
+        assert_eq!(error.code(), "key_lost");
+        assert!(error.to_string().contains("`run_20260101_abcdef`") && error.to_string().contains("put the key back"));
+        assert!(!path.exists(), "no key is made");
+        runs.put_new(KEY_FILE, &first.bytes, false).unwrap();
+        assert_eq!(LedgerKey::load_or_create(&runs).unwrap().bytes, first.bytes);
+        first.check(&state).unwrap();
     }
 }

@@ -35,7 +35,7 @@
 //! - [`state`]: the state folder and where it is. [`key`]: the ledger key. [`ids`]: names that may become paths.
 //! - [`authority`]: who signs and verifies. [`error`]: why something failed.
 //! - [`run`]: an open run and its one writer. [`store`]: where the writer puts things, behind one trait.
-//! - [`recovery`]: after a crash. [`meta`], [`runs`]: what a run says of itself; listing and ending runs.
+//! - [`recovery`]: after a crash; `presence`: whether a run's writer lives. [`meta`], [`runs`]: what a run says of itself; listing and ending runs.
 //! - [`verify`]: both verdicts. [`receipts`]: looking at receipts. [`follow`]: reading a ledger while it grows.
 
 pub mod authority;
@@ -49,6 +49,7 @@ pub mod ids;
 mod journal;
 pub mod key;
 pub mod meta;
+mod presence;
 pub mod receipts;
 pub mod recovery;
 pub mod run;
@@ -66,7 +67,7 @@ pub use error::EvidenceError;
 pub use follow::{Follower, LedgerLine};
 pub use ids::{RunId, tool_call_id};
 pub use meta::{RunMeta, RunStatus};
-pub use recovery::{Recovered, RunRecovery, recover};
+pub use recovery::{Recovered, RunRecovery, end_abandoned, recover};
 pub use run::{Entry, Recorded, Run, RunOptions, Stats};
 pub use state::StateDir;
 pub use verify::{Finding, FindingCode, RoamSummary, RoamVerification, Severity, Verification};

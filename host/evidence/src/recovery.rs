@@ -2,12 +2,16 @@
 
 use crate::authority::ChainAuthority;
 use crate::chain::Chain;
+use crate::clock;
 use crate::error::EvidenceError;
 use crate::files::Folder;
 use crate::ids::RunId;
 use crate::key::LedgerKey;
+use crate::meta::RunStatus;
+use crate::presence::Absence;
+use crate::runs::{close, open_run, read_ledger};
 use crate::state::StateDir;
-use crate::store::{DiskStore, JOURNAL_FILE, OWN_FOLDER, Store};
+use crate::store::{DiskStore, JOURNAL_FILE, LOCK_PATIENCE, OWN_FOLDER, Store, exclusive};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -72,6 +76,50 @@ pub fn recover(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> Result<
     Ok(outcomes)
 }
 
+/// Ends, as abandoned, every run of ours that is still open although no writer of it lives. Gives the ones that were ended.
+///
+/// To be called after [`recover`]. A run stays as it is when its writer lives, when nobody can tell (it was started by a
+/// program that puts up no sign of its writer, such as roam-code), or when its journal could not be carried out.
+///
+/// # Errors
+/// When the state folder cannot be read. What goes wrong with one run is logged and does not keep the others from being ended.
+pub fn end_abandoned(state: &StateDir) -> Result<Vec<RunId>, EvidenceError> {
+    let Some(own) = open_own(state)? else {
+        return Ok(Vec::new());
+    };
+    let mut ended = Vec::new();
+    for run in own.names()?.iter().filter_map(|name| name.parse::<RunId>().ok()) {
+        match abandon(state, &own, &run) {
+            Ok(true) => ended.push(run),
+            Ok(false) | Err(EvidenceError::UnknownRun { .. }) => {}
+            Err(error) => {
+                tracing::error!(run = %run, code = error.code(), "the abandoned run could not be ended: {error}");
+            }
+        }
+    }
+    Ok(ended)
+}
+
+fn abandon(state: &StateDir, own: &Folder, run: &RunId) -> Result<bool, EvidenceError> {
+    let Some(absence) = Absence::prove(own, run)? else {
+        return Ok(false);
+    };
+    let (folder, meta) = open_run(state, run)?;
+    if !meta.is_open() {
+        return Ok(false);
+    }
+    let lock = exclusive(&folder, LOCK_PATIENCE)?;
+    // Read again: it may have been ended from outside, or written to by another program, until now.
+    let (folder, meta) = open_run(state, run)?;
+    if !meta.is_open() || has_journal(state, run)? {
+        return Ok(false);
+    }
+    close(meta, &read_ledger(&folder)?, RunStatus::Abandoned, &clock::now())?.write(&folder)?;
+    drop(lock);
+    drop(absence);
+    Ok(true)
+}
+
 /// The folder that holds the journals, if there is one.
 fn open_own(state: &StateDir) -> Result<Option<Folder>, EvidenceError> {
     match state.open_if_there()? {
@@ -103,7 +151,7 @@ pub fn recover_run(
     store: Arc<dyn Store>,
     authority: Arc<dyn ChainAuthority>,
 ) -> Result<Option<Recovered>, EvidenceError> {
-    let mut chain = Chain::new(run.clone(), state.receipts_path(run), key, Arc::clone(&store), authority);
+    let mut chain = Chain::new(run.clone(), state.clone(), key, Arc::clone(&store), authority);
     let mut turn = store.turn()?;
     let (_, restored) = chain.catch_up(turn.as_mut())?;
     turn.settle()?;

@@ -8,6 +8,7 @@ use crate::files::Folder;
 use crate::ids::{RunId, check_tool_call};
 use crate::key::LedgerKey;
 use crate::meta::{RunMeta, RunStatus};
+use crate::presence::Presence;
 use crate::state::StateDir;
 use crate::store::{DiskStore, Store};
 use crate::writer::Writer;
@@ -95,6 +96,7 @@ impl Run {
         let (runs, _) = state.open_or_create()?.child_or_create("runs", 0o755)?;
         let key = LedgerKey::load_or_create(&runs)?;
         let (id, folder) = claim(&runs)?;
+        let presence = Presence::claim(state, &id)?;
         folder.append_or_create("events.jsonl", 0o644)?;
         let mut extra = options.extra;
         for (name, digest) in state.policy_digests() {
@@ -107,7 +109,7 @@ impl Run {
         // Last, since a folder with it is a run.
         meta.write(&folder)?;
         let store = Arc::new(DiskStore::new(state.clone(), id.clone()));
-        Self::write(state, id, key, store, authority)
+        Self::write(state, id, key, presence, store, authority)
     }
 
     /// Goes on writing to a run that is open, whoever started it. What a crash left undone is done first.
@@ -130,21 +132,25 @@ impl Run {
     ) -> Result<Self, EvidenceError> {
         let key = LedgerKey::load(state)?.require_private()?;
         let meta = store.turn()?.read_meta().ok_or_else(|| EvidenceError::UnknownRun { run: run.to_string() })?;
+        let presence = Presence::claim(state, run)?;
+        // Read again: until the sign is up, somebody may end the run as abandoned.
+        let meta = store.turn()?.read_meta().unwrap_or(meta);
         if !meta.is_open() {
             return Err(EvidenceError::Ended { run: run.to_string() });
         }
-        Self::write(state, run.clone(), key, store, authority)
+        Self::write(state, run.clone(), key, presence, store, authority)
     }
 
     fn write(
         state: &StateDir,
         id: RunId,
         key: LedgerKey,
+        presence: Presence,
         store: Arc<dyn Store>,
         authority: Arc<dyn ChainAuthority>,
     ) -> Result<Self, EvidenceError> {
-        let chain = Chain::new(id.clone(), state.receipts_path(&id), key, store, authority);
-        Ok(Self { writer: Arc::new(Writer::spawn(chain)?), id })
+        let chain = Chain::new(id.clone(), state.clone(), key, store, authority);
+        Ok(Self { writer: Arc::new(Writer::spawn(chain, presence)?), id })
     }
 
     /// The run's id.

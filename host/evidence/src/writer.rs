@@ -6,6 +6,7 @@
 use crate::chain::Chain;
 use crate::error::EvidenceError;
 use crate::meta::{RunMeta, RunStatus};
+use crate::presence::Presence;
 use crate::run::{Entry, Recorded, Stats};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -76,13 +77,17 @@ pub struct Writer {
 
 impl Writer {
     /// Starts the thread.
-    pub fn spawn(chain: Chain) -> Result<Self, EvidenceError> {
+    pub fn spawn(chain: Chain, presence: Presence) -> Result<Self, EvidenceError> {
         let (queue, messages) = sync_channel(QUEUE);
         let counters = Arc::new(Counters::default());
         let shared = Arc::clone(&counters);
         let thread = thread::Builder::new()
             .name("counterfoil-ledger".to_owned())
-            .spawn(move || work(chain, &messages, &shared))
+            .spawn(move || {
+                work(chain, &messages, &shared);
+                // Only now, since the last turn was taken.
+                drop(presence);
+            })
             .map_err(|error| EvidenceError::io("start", Path::new("the ledger's writer"), error))?;
         Ok(Self { queue: Some(queue), counters, thread: Mutex::new(Some(thread)) })
     }

@@ -3,7 +3,7 @@
 use crate::faulty::{Done, Faulty, Step};
 use crate::workbench::{Bench, entry};
 use counterfoil_evidence::store::DiskStore;
-use counterfoil_evidence::{Entry, Recovered, Run, RunId, RunStatus, recover, runs};
+use counterfoil_evidence::{Entry, Recovered, Run, RunId, RunStatus, end_abandoned, recover, runs};
 use serde_json::json;
 use std::fs;
 use std::sync::Arc;
@@ -73,6 +73,57 @@ fn nothing_acknowledged_is_lost_and_nothing_doubled_wherever_the_process_dies() 
         drop(run);
         bench.assert_sound(&id, expected as u64 + 1);
     }
+}
+
+#[test]
+fn a_run_whose_writer_is_gone_is_ended_as_abandoned_and_no_other() {
+    let bench = Bench::new();
+    let status =
+        |id: &RunId| runs::show(&bench.state, id.as_str()).unwrap().summary.meta.text("status").map(str::to_owned);
+    let alive = bench.start();
+    alive.record(entry(alive.id())).unwrap();
+    let first_writer = bench.start();
+    let shared = first_writer.id().clone();
+    let second_writer = bench.attach(&shared);
+    drop(first_writer);
+    let ended = bench.start();
+    ended.end(RunStatus::Failed).unwrap();
+    let ended = ended.id().clone();
+    let (dead, ..) = die(&bench, Step::Turn, Done::Nothing);
+    let (unfinished, ..) = die(&bench, Step::Journal, Done::All);
+    // Without the sign nobody can tell, as with a run of roam-code's.
+    let unsigned = bench.start().id().clone();
+    fs::remove_file(bench.journal(&unsigned).with_file_name("writer.lock")).unwrap();
+    let foreign = bench.start().id().clone();
+    fs::remove_dir_all(bench.journal(&foreign).parent().unwrap()).unwrap();
+
+    let mut first = vec![dead.clone()];
+    first.retain(|id| !fs::read(bench.journal(id)).is_ok_and(|journal| !journal.is_empty()));
+    assert_eq!(end_abandoned(&bench.state).unwrap(), first, "what is not recovered yet is left");
+    recover(&bench.state, &bench.authority).unwrap();
+    let mut rest: Vec<RunId> = vec![dead.clone(), unfinished.clone()];
+    rest.retain(|id| !first.contains(id));
+    rest.sort();
+    assert_eq!(end_abandoned(&bench.state).unwrap(), rest);
+    for id in [&dead, &unfinished] {
+        let meta = runs::show(&bench.state, id.as_str()).unwrap().summary.meta;
+        assert_eq!(meta.status(), Some(RunStatus::Abandoned));
+        assert_eq!(meta.text("status_source"), Some("asserted"));
+        assert!(meta.ended_at().is_some() && meta.text("final_signature").is_some());
+        assert_eq!(bench.strict(id).exit_code(), 0);
+        assert!(Run::attach(&bench.state, id, Arc::clone(&bench.authority)).is_err(), "nobody goes on with it");
+    }
+    for id in [alive.id(), &shared, &unsigned, &foreign] {
+        assert_eq!(status(id).as_deref(), Some("in_progress"));
+    }
+    assert_eq!(status(&ended).as_deref(), Some("failed"));
+    assert!(end_abandoned(&bench.state).unwrap().is_empty());
+    // The live ones go on, and are ended once their writers are gone.
+    alive.record(entry(alive.id())).unwrap();
+    second_writer.record(entry(&shared)).unwrap();
+    drop(second_writer);
+    assert_eq!(end_abandoned(&bench.state).unwrap(), [shared]);
+    bench.assert_sound(alive.id(), 2);
 }
 
 #[test]

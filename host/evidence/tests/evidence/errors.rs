@@ -167,6 +167,83 @@ fn a_corrupt_key_starts_nothing_and_is_left_as_it_is() {
 }
 
 #[test]
+fn a_key_that_is_not_the_runs_own_withholds_until_it_is_back() {
+    let bench = Bench::new();
+    let run = bench.start();
+    run.record(entry(run.id())).unwrap();
+    let path = bench.state.path().join("runs/.ledger_key");
+    let aside = bench.dir.path().join("aside");
+    let private: fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    let other = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, Clone::clone(&private)).unwrap();
+    };
+    let faults: [(&str, &dyn Fn()); 6] = [
+        ("key_missing", &|| ()),
+        ("key_changed", &|| other(&[9; 32])),
+        ("key_invalid", &|| other(b"")),
+        ("key_invalid", &|| other(&bench_key_and_more(&aside))),
+        ("key_exposed", &|| {
+            fs::copy(&aside, &path).unwrap();
+            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+        }),
+        ("io", &|| std::os::unix::fs::symlink(&aside, &path).unwrap()),
+    ];
+    for (code, fault) in faults {
+        fs::rename(&path, &aside).unwrap();
+        fault();
+        let before = (bench.ledger(run.id()), fs::read(bench.journal(run.id())).unwrap());
+        for _ in 0..2 {
+            let error = run.record(entry(run.id())).unwrap_err();
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.is_passing());
+        }
+        assert_eq!(run.end(RunStatus::Completed).unwrap_err().code(), code);
+        let after = (bench.ledger(run.id()), fs::read(bench.journal(run.id())).unwrap());
+        assert_eq!(before, after, "{code}: nothing is promised or signed");
+        // A rename over it leaves no moment without a key.
+        fs::rename(&aside, &path).unwrap();
+        run.record(entry(run.id())).unwrap();
+    }
+    // Written over in place, with the same length and within one tick of the clock.
+    let right = bench.key();
+    fs::write(&path, [8; 32]).unwrap();
+    assert_eq!(run.record(entry(run.id())).unwrap_err().code(), "key_changed");
+    fs::write(&path, right).unwrap();
+    run.record(entry(run.id())).unwrap();
+    bench.assert_sound(run.id(), 8);
+}
+
+fn bench_key_and_more(path: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(path).unwrap();
+    bytes.push(0);
+    bytes
+}
+
+#[test]
+fn without_the_key_of_signed_runs_no_new_one_is_made() {
+    let bench = Bench::new();
+    let id = bench.start().id().clone();
+    bench.attach(&id).record(entry(&id)).unwrap();
+    let path = bench.state.path().join("runs/.ledger_key");
+    let aside = bench.dir.path().join("aside");
+    fs::rename(&path, &aside).unwrap();
+    let start = || Run::start(&bench.state, RunOptions::default(), Arc::new(Native));
+    let error = start().unwrap_err();
+    assert_eq!(error.code(), "key_lost");
+    assert!(error.to_string().contains("put the key back, or move the runs away"), "{error}");
+    assert!(!path.exists());
+    fs::rename(&aside, &path).unwrap();
+    start().unwrap();
+    bench.assert_sound(&id, 1);
+    // Without any signed event there is nothing to lose.
+    fs::remove_file(&path).unwrap();
+    fs::write(bench.events(&id), "{\"action\": \"noted\"}\n").unwrap();
+    start().unwrap();
+    assert_eq!(bench.key().len(), 32);
+}
+
+#[test]
 fn a_lock_that_is_held_times_out_and_is_taken_afterwards() {
     let bench = Bench::new();
     let id = bench.start().id().clone();
