@@ -6,7 +6,7 @@
 //!
 //! - [`call`]: what is asked and by whom. [`outcome`]: what is answered.
 //! - [`upstream`]: the side that runs tools. [`recorder`]: the side that keeps receipts.
-//! - [`steps`]: the steps of one call. [`words`]: spellings of the contract's enums.
+//! - [`steps`]: the steps of one call.
 
 mod call;
 mod outcome;

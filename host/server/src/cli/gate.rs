@@ -34,7 +34,8 @@ enum Preset {
   counterfoil gate --preset roam --tool roam_mutate --read-only=false --mode read_only
   echo '{\"tool\": \"read_file\", \"mode\": \"read_only\"}' | counterfoil gate --jsonl")]
 pub struct GateArgs {
-    /// Judge each JSON line `{"tool", "read_only", "destructive", "idempotent", "mode", "dry_run"?, "command"?}`
+    /// Judge each JSON line `{"tool", "read_only", "destructive", "idempotent", "mode", "dry_run"?, "command"?}`; a line
+    /// without a mode takes `--mode`, and nothing else stands in for it
     #[arg(long, conflicts_with = "tool")]
     jsonl: bool,
     /// Name of the tool

@@ -61,7 +61,7 @@ enum ModeAction {
     /// Show the mode that is in force and where it comes from
     #[command(after_help = "Example:\n  COUNTERFOIL_MODE=read_only counterfoil mode show")]
     Show(ModeArgs),
-    /// Remember a mode in the state folder
+    /// Remember a mode in the state folder; a host that runs keeps its own until it is started anew
     #[command(after_help = "Example:\n  counterfoil mode set migration")]
     Set {
         /// read_only, safe_edit, migration or autonomous_pr

@@ -111,6 +111,7 @@ fn options(args: ServeArgs, globals: &Globals) -> anyhow::Result<ServeOptions> {
         Some(LogFormat::Text) | None => mcp::LogFormat::Text,
     };
     options.log_filter = args.log.or(filter);
+    options.check_addresses().map_err(|error| WrongUse(status::chain(&error)))?;
     check_mode(&options, globals)?;
     Ok(options)
 }

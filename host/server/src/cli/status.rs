@@ -96,9 +96,24 @@ pub fn report(error: &anyhow::Error) -> (Status, Option<String>) {
     let wrong =
         error.downcast_ref::<WrongUse>().is_some() || error.downcast_ref::<EvidenceError>().is_some_and(names_nothing);
     let status = if wrong { Status::WrongUse } else { Status::Failed };
-    let text = format!("{error:#}");
+    let text = chain(error);
     let line = text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
     (status, Some(line))
+}
+
+/// An error and its causes, each said once: many a text has the words of its cause in it already.
+pub fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let words = cause.to_string();
+        if !text.contains(&words) {
+            if !text.is_empty() {
+                text.push_str(": ");
+            }
+            text.push_str(&words);
+        }
+    }
+    text
 }
 
 /// Whether an error says that what was named is not there, or is no name at all.
@@ -131,6 +146,18 @@ mod tests {
         let error =
             Err::<(), _>(of_output(io::Error::from(io::ErrorKind::BrokenPipe))).context("while listing").unwrap_err();
         assert_eq!(report(&error), (Status::Fine, None));
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let system = || io::Error::from_raw_os_error(20);
+        let inner = EvidenceError::io("open", std::path::Path::new("x"), system());
+        let (_, line) = report(&anyhow::Error::new(inner).context("no run can be started"));
+        let line = line.unwrap();
+        assert_eq!(line.matches(&system().to_string()).count(), 1, "{line}");
+        assert!(line.starts_with("no run can be started: cannot open `x`: "), "{line}");
+        let (_, line) = report(&anyhow::Error::new(system()).context("cannot read `x`"));
+        assert_eq!(line.unwrap(), format!("cannot read `x`: {}", system()));
     }
 
     #[test]

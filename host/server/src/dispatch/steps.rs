@@ -161,6 +161,12 @@ impl Steps {
                 let sentence = "the result was withheld: the upstream server's answer cannot be read".to_owned();
                 self.refuse(case, Disposition::Withheld, "garbled", sentence).await
             }
+            Reply::TooLarge(limit) => {
+                let sentence = format!(
+                    "the result was withheld: the upstream server's answer is larger than {limit} bytes; ask for less at a time"
+                );
+                self.conclude(case, Disposition::Withheld, &[RedactionReason::SizeLimit], sentence).await
+            }
             Reply::TimedOut => {
                 let sentence = "the tool did not answer in time".to_owned();
                 self.conclude(case, Disposition::TimedOut, &[], sentence).await

@@ -36,9 +36,12 @@ pub enum Unavailable {
     /// It answers with another HTTP status.
     #[error("the upstream server answers with HTTP {0}")]
     Status(u16),
-    /// What it says is not MCP over streamable HTTP, or too large.
+    /// What it says is not MCP over streamable HTTP.
     #[error("the upstream server does not speak the protocol")]
     Protocol,
+    /// What it says is larger than this many bytes.
+    #[error("the upstream server's answer is larger than {0} bytes")]
+    TooLarge(usize),
     /// It does not answer in time.
     #[error("the upstream server does not answer in time")]
     Slow,
@@ -66,6 +69,8 @@ pub enum Reply {
     Error(String),
     /// Something that is no JSON-RPC response.
     Garbled,
+    /// More than this many bytes.
+    TooLarge(usize),
     /// No answer in time.
     TimedOut,
     /// The call was given up.

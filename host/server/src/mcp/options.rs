@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::{Context as _, bail};
+
 /// How log lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
@@ -96,6 +98,53 @@ impl ServeOptions {
             stop_grace: Duration::from_secs(10),
             log: LogFormat::Text,
             log_filter: None,
+        }
+    }
+
+    /// Refuse addresses that cannot be served, before anything is touched.
+    ///
+    /// # Errors
+    ///
+    /// When the listening address is not a loopback address, or the upstream's is no `http` URL or holds a credential.
+    pub fn check_addresses(&self) -> anyhow::Result<()> {
+        if !self.listen.ip().is_loopback() {
+            bail!(
+                "`{}` is not a loopback address: without authentication the server listens on this machine only, for example on `127.0.0.1:{}`",
+                self.listen.ip(),
+                Self::DEFAULT_PORT
+            );
+        }
+        check_url(&self.upstream.url)
+    }
+}
+
+/// Refuse an address that cannot be served yet.
+///
+/// # Errors
+///
+/// When it is no `http` URL with a host.
+fn check_url(url: &str) -> anyhow::Result<()> {
+    let parsed = reqwest::Url::parse(url).context("the upstream's address is no URL: write `http://host:port/path`")?;
+    match parsed.scheme() {
+        "http" if parsed.has_host() => {}
+        "https" => bail!("upstreams over https are not supported yet: put a TLS proxy on this machine in between"),
+        _ => bail!("the upstream's address must begin with `http://`"),
+    }
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        bail!("the upstream's address must not hold a user or a password: use a bearer token");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_url;
+
+    #[test]
+    fn only_http_addresses_without_credentials_are_taken() {
+        assert!(check_url("http://127.0.0.1:9000/mcp").is_ok());
+        for bad in ["https://127.0.0.1/mcp", "ftp://127.0.0.1/", "mcp", "", "http://user:word@127.0.0.1/mcp"] {
+            assert!(check_url(bad).is_err(), "{bad}");
         }
     }
 }

@@ -87,19 +87,20 @@ fn typed(value: &Value) -> Result<CallToolResult, String> {
     let carried = serde_json::to_value(&result).map_err(|_| unknown())?;
     let mut path = String::from("result");
     if !carries(value, &carried, &mut path) {
-        return Err(format!("the protocol's types do not carry `{path}`"));
+        return Err(format!("the protocol's types do not carry all of `{path}`"));
     }
     // What was written before 2026-07-28 says nothing, and that means complete.
     result.result_type = Some(ResultType::COMPLETE);
     Ok(result)
 }
 
-/// Whether everything in `sent` is in `carried`. Otherwise `path` names the first thing that is not.
+/// Whether everything in `sent` is in `carried`. Otherwise `path` names the first thing of which something is not. The
+/// member that is missing is not named: its name is the upstream's own text, and would reach the client without its mark.
 fn carries(sent: &Value, carried: &Value, path: &mut String) -> bool {
     match (sent, carried) {
         (Value::Object(sent), Value::Object(carried)) => sent.iter().all(|(key, value)| match carried.get(key) {
             Some(kept) => step(path, key, |path| carries(value, kept, path)),
-            None => value.is_null() || step(path, key, |_| false),
+            None => value.is_null(),
         }),
         (Value::Array(sent), Value::Array(carried)) => {
             sent.len() == carried.len()
@@ -121,7 +122,8 @@ fn carries(sent: &Value, carried: &Value, path: &mut String) -> bool {
 fn step(path: &mut String, key: &str, look: impl FnOnce(&mut String) -> bool) -> bool {
     let before = path.len();
     path.push('.');
-    path.extend(key.chars().take(40));
+    let plain = key.len() <= 40 && key.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'_');
+    path.push_str(if plain { key } else { "…" });
     let carried = look(path);
     if carried {
         path.truncate(before);
@@ -172,14 +174,16 @@ mod tests {
                 json!({"content": [{"type": "text", "text": "x", "annotations": {"audience": ["robot"]}}]}),
                 "do not know",
             ),
-            (json!({"content": [{"type": "text", "text": "x", "shade": "red"}]}), "`result.content.0.shade`"),
-            (json!({"content": [], "toolResult": 1}), "`result.toolResult`"),
+            (json!({"content": [{"type": "text", "text": "x", "shade": "red"}]}), "`result.content.0`"),
+            (json!({"content": [], "toolResult": 1}), "`result`"),
+            (json!({"content": [{"type": "text", "text": "x", "planted words": 1}]}), "`result.content.0`"),
             (json!({"content": [], "resultType": "input_required"}), "not complete"),
             (json!([]), "do not know"),
             (json!({}), "do not know"),
         ] {
             let refused = fits(&result).unwrap_err();
             assert!(refused.contains(what), "{result}: {refused}");
+            assert!(!["planted", "shade", "robot", "hologram"].iter().any(|word| refused.contains(word)), "{refused}");
         }
     }
 

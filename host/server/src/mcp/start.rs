@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use counterfoil_engine::types::Mode;
 use counterfoil_engine::{Engine, Source};
 use counterfoil_evidence::{ChainAuthority, RunOptions, StateDir};
@@ -42,13 +42,7 @@ pub struct Running {
 /// When the listening address is not a loopback address or is taken, the component or the configuration is refused, the
 /// mode is unknown, or the state folder cannot be written.
 pub async fn start(options: ServeOptions) -> anyhow::Result<Running> {
-    if !options.listen.ip().is_loopback() {
-        bail!(
-            "`{}` is not a loopback address: without authentication the server listens on this machine only, for example on `127.0.0.1:{}`",
-            options.listen.ip(),
-            ServeOptions::DEFAULT_PORT
-        );
-    }
+    options.check_addresses()?;
     let socket =
         TcpListener::bind(options.listen).await.with_context(|| format!("cannot listen on `{}`", options.listen))?;
     let prepared = options.clone();
@@ -188,6 +182,11 @@ fn recover(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> anyhow::Res
                 tracing::error!(run = %recovery.run, code = error.code(), %error, "a run could not be recovered")
             }
         }
+    }
+    let abandoned =
+        counterfoil_evidence::end_abandoned(state).context("runs that were cut short cannot be looked for")?;
+    for run in abandoned {
+        tracing::warn!(%run, "a run whose writer is gone was ended as abandoned");
     }
     Ok(())
 }

@@ -61,9 +61,8 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// When the address is no `http` URL, or the HTTP client cannot be set up.
+    /// When the HTTP client cannot be set up.
     pub fn start(options: UpstreamOptions) -> anyhow::Result<(Self, Keeper)> {
-        connection::check_url(&options.url)?;
         let shared = Arc::new(Shared {
             http: connection::http_client(options.connect_timeout)?,
             options,

@@ -69,5 +69,15 @@ fn serve_says_what_is_missing_or_wrong() {
     place.cli(&[&upstream[..], &["--config", "none.toml"]].concat()).ended(2);
     place.write("bad.toml", "upstreams = []\n");
     assert!(place.cli(&["serve", "--config", "bad.toml"]).ended(2).error().contains("`upstreams`"));
-    assert!(place.cli(&[&upstream[..], &["--listen", "0.0.0.0:0"]].concat()).ended(1).err.contains("loopback"));
+    assert!(place.cli(&[&upstream[..], &["--listen", "0.0.0.0:0"]].concat()).ended(2).err.contains("loopback"));
+    for url in ["ftp://127.0.0.1/mcp", "not a url", "https://127.0.0.1/mcp", "http://user:word@127.0.0.1/mcp"] {
+        let told = place.cli(&["serve", "--upstream", url]).ended(2);
+        assert!(told.error().contains("upstream"), "{told:?}");
+        assert!(!told.err.contains("word@"), "{told:?}");
+    }
+    assert!(!place.state().exists(), "nothing is begun");
+    // What the system says stands there once.
+    let file = place.write("file", "");
+    let told = place.cli(&[&upstream[..], &["--listen", "127.0.0.1:0", "--state-dir", "file/.roam"]].concat()).ended(1);
+    assert_eq!(told.err.matches("os error 20").count(), 1, "{told:?} {file:?}");
 }

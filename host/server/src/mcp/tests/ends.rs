@@ -101,6 +101,35 @@ async fn when_the_receipt_cannot_be_written_nothing_goes_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn without_its_key_a_host_withholds_until_the_key_is_back() {
+    let upstream = Sample::start().await;
+    let host = Host::before(&upstream.url).await;
+    let answer = || async {
+        let sent = modern_call(&host.url(), "echo", &json!({"a": "inside"})).send().await.unwrap();
+        sent.text().await.unwrap()
+    };
+    assert!(answer().await.contains("inside"));
+    let key = host.state().path().join("runs/.ledger_key");
+    let aside = key.with_extension("aside");
+    std::fs::rename(&key, &aside).unwrap();
+    for content in [None, Some(vec![9; 32]), Some(Vec::new())] {
+        if let Some(content) = content {
+            std::fs::copy(&aside, &key).unwrap();
+            std::fs::write(&key, content).unwrap();
+        }
+        let text = answer().await;
+        assert!(!text.contains("inside") && text.contains("could not be written"), "{text}");
+        let ready = super::host::http().get(host.at("/readyz")).send().await.unwrap();
+        assert_eq!(ready.status(), 503);
+    }
+    std::fs::rename(&aside, &key).unwrap();
+    assert!(answer().await.contains("inside"));
+    let stopped = host.stop().await;
+    assert_eq!(stopped.receipts().len(), 2);
+    stopped.verified();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_hosts_share_a_state_folder() {
     let upstream = Sample::start().await;
     let first = Host::before(&upstream.url).await;

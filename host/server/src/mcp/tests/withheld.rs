@@ -39,14 +39,28 @@ async fn what_cannot_be_settled_or_carried_is_withheld() {
         assert!(result.get("structuredContent").is_none());
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(text.starts_with("the result was withheld"), "{shown}: {text}");
-        let inside = text.contains("inside") && !text.contains("`result.inside`");
-        assert!(!inside, "{shown}: {text}");
+        assert!(!text.contains("inside"), "{shown}: {text}");
         if code == "unsupported_value" {
             assert!(text.contains(code), "{shown}: {text}");
         }
         assert_eq!(receipt["extra"]["outcome"], "withheld", "{shown}");
         assert_eq!(receipt["redactions"], json!(["policy"]), "{shown}");
         assert_eq!(receipt["policy_decision"], "allow", "{shown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_too_large_is_withheld_and_called_so() {
+    let large = format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "inside ".repeat(3_000_000));
+    for canned in [Canned::result(&large), Canned::events(&large)] {
+        let (result, receipt) = answer(canned).await;
+        assert_eq!(result["isError"], true);
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("the result was withheld: the upstream server's answer is larger than"), "{text}");
+        assert!(text.contains(" bytes") && !text.contains("inside"), "{text}");
+        assert_eq!(receipt["extra"]["outcome"], "withheld");
+        assert_eq!(receipt["redactions"], json!(["size_limit"]));
+        assert_eq!(note(&result)["redactions"], json!(["size_limit"]));
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
     PaginatedRequestParams, ProtocolVersion, RequestMetaObject, Tool,
@@ -74,24 +74,6 @@ pub(super) struct Connection {
     /// Milliseconds from birth to the last answer.
     answered: AtomicU64,
     protocol: Mutex<String>,
-}
-
-/// Refuse an address that cannot be served yet.
-///
-/// # Errors
-///
-/// When it is no `http` URL with a host.
-pub(super) fn check_url(url: &str) -> anyhow::Result<()> {
-    let parsed = reqwest::Url::parse(url).context("the upstream's address is no URL: write `http://host:port/path`")?;
-    match parsed.scheme() {
-        "http" if parsed.has_host() => {}
-        "https" => bail!("upstreams over https are not supported yet: put a TLS proxy on this machine in between"),
-        _ => bail!("the upstream's address must begin with `http://`"),
-    }
-    if !parsed.username().is_empty() || parsed.password().is_some() {
-        bail!("the upstream's address must not hold a user or a password: use a bearer token");
-    }
-    Ok(())
 }
 
 /// The HTTP client: no proxy from the environment, redirects only within the same origin and only such that keep the body.
@@ -241,6 +223,7 @@ impl Connection {
                     Answer::Result(text) => Reply::Result(text),
                     Answer::Error(text) => Reply::Error(text),
                     Answer::Garbled => Reply::Garbled,
+                    Answer::TooLarge(limit) => Reply::TooLarge(limit),
                 })
             }
             Some(Ok(Err(error))) => Err(service_failed(&error)),
@@ -288,9 +271,11 @@ fn http_fault(error: &(dyn Error + 'static)) -> Fault {
                 StreamableHttpError::HttpStatus(error) => {
                     Fault { why: Unavailable::Status(error.status), lost: error.status >= 500 }
                 }
+                StreamableHttpError::ResponseBodyTooLarge { max_size } => {
+                    Fault { why: Unavailable::TooLarge(*max_size), lost: false }
+                }
                 StreamableHttpError::UnexpectedServerResponse(_)
                 | StreamableHttpError::UnexpectedContentType(_)
-                | StreamableHttpError::ResponseBodyTooLarge { .. }
                 | StreamableHttpError::Deserialize(_) => Fault { why: Unavailable::Protocol, lost: false },
                 _ => Fault::lost(Unavailable::Unreachable),
             };
@@ -298,17 +283,4 @@ fn http_fault(error: &(dyn Error + 'static)) -> Fault {
         source = current.source();
     }
     Fault::lost(Unavailable::Unreachable)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check_url;
-
-    #[test]
-    fn only_http_addresses_without_credentials_are_taken() {
-        assert!(check_url("http://127.0.0.1:9000/mcp").is_ok());
-        for bad in ["https://127.0.0.1/mcp", "ftp://127.0.0.1/", "mcp", "", "http://user:word@127.0.0.1/mcp"] {
-            assert!(check_url(bad).is_err(), "{bad}");
-        }
-    }
 }

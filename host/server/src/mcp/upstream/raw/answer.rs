@@ -6,6 +6,7 @@ use rmcp::model::{CustomResult, RequestId, ServerJsonRpcMessage, ServerResult};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use sse_stream::Sse;
 
 /// The only member of a carried answer. No result of the protocol has it, so rmcp takes none of its own types for it.
 const KEY: &str = "dev.counterfoil/answer";
@@ -46,6 +47,8 @@ pub enum Answer {
     Error(String),
     /// No JSON-RPC response.
     Garbled,
+    /// More than this many bytes; they were not read to their end.
+    TooLarge(usize),
 }
 
 impl Answer {
@@ -62,6 +65,7 @@ impl Answer {
             Self::Result(text) => json!({ KEY: { "result": text } }),
             Self::Error(text) => json!({ KEY: { "error": text } }),
             Self::Garbled => json!({ KEY: {} }),
+            Self::TooLarge(limit) => json!({ KEY: { "larger_than": limit } }),
         }
     }
 
@@ -80,12 +84,20 @@ impl Answer {
         let Some(Value::Object(inner)) = value.get_mut(KEY) else {
             return Self::Garbled;
         };
+        if let Some(limit) = inner.get("larger_than").and_then(Value::as_u64) {
+            return Self::TooLarge(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
         match (inner.remove("result"), inner.remove("error")) {
             (Some(Value::String(text)), None) => Self::Result(text),
             (None, Some(Value::String(text))) => Self::Error(text),
             _ => Self::Garbled,
         }
     }
+}
+
+/// The event that says that an answer on a stream is too large.
+pub(super) fn too_large_event(id: &RequestId, limit: usize) -> Sse {
+    Sse::default().data(carried_line(&Answer::TooLarge(limit), id))
 }
 
 fn carried_line(answer: &Answer, id: &RequestId) -> String {
@@ -145,6 +157,12 @@ mod tests {
         let (carried, answered) = carry_event(Some(line), &RequestId::Number(7));
         assert!(answered);
         assert_eq!(through_rmcp(&carried.unwrap()), Answer::Result(result.to_owned()));
+    }
+
+    #[test]
+    fn a_limit_goes_through_rmcp() {
+        let line = too_large_event(&RequestId::Number(7), 1 << 24).data.unwrap();
+        assert_eq!(through_rmcp(&line), Answer::TooLarge(1 << 24));
     }
 
     #[test]

@@ -49,7 +49,14 @@ impl Exchange<'_> {
                 Ok(StreamableHttpPostResponse::Sse(self.events(response, pending), session))
             }
             Kind::Json => {
-                let body = limit::read(response, self.limits.max_json_response_size).await?;
+                let body = match (limit::read(response, self.limits.max_json_response_size).await, &self.tool_call) {
+                    (Err(StreamableHttpError::ResponseBodyTooLarge { max_size }), Some(id)) => {
+                        pending.lock().remove(id);
+                        let carried = Answer::TooLarge(max_size).carried(id.clone());
+                        return Ok(StreamableHttpPostResponse::Json(carried, session));
+                    }
+                    (body, _) => body?,
+                };
                 self.body(status, &body, session, pending)
             }
             _ => self.refused(status),
@@ -126,14 +133,22 @@ impl Exchange<'_> {
         };
         events
             .map(move |event| {
-                event.map(|mut event| {
-                    let (data, answered) = answer::carry_event(event.data.take(), &id);
-                    event.data = data;
-                    if answered {
+                let mut event = match event {
+                    Ok(event) => event,
+                    // Said as the answer: a stream that only ends would be asked for again, and then looks like a server
+                    // that is gone.
+                    Err(error) => {
+                        let limit = limit::exceeded(&error).ok_or(error)?;
                         pending.lock().remove(&id);
+                        return Ok(answer::too_large_event(&id, limit));
                     }
-                    event
-                })
+                };
+                let (data, answered) = answer::carry_event(event.data.take(), &id);
+                event.data = data;
+                if answered {
+                    pending.lock().remove(&id);
+                }
+                Ok(event)
             })
             .boxed()
     }

@@ -1,10 +1,11 @@
 //! Bounds on what an upstream may send.
 
+use std::error::Error;
 use std::io;
 
 use bytes::Bytes;
 use futures::{Stream, StreamExt as _};
-use rmcp::transport::streamable_http_client::StreamableHttpError;
+use rmcp::transport::streamable_http_client::{SseError, StreamableHttpError};
 
 use super::HttpError;
 
@@ -20,6 +21,28 @@ pub(super) async fn read(response: reqwest::Response, most: usize) -> Result<Vec
         body.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+/// An event is larger than it may be.
+#[derive(Debug, thiserror::Error)]
+#[error("an event is larger than {0} bytes")]
+pub(super) struct EventTooLarge(pub(super) usize);
+
+/// The limit that an error of a stream of events speaks of, if it is about that.
+pub(super) fn exceeded(error: &SseError) -> Option<usize> {
+    let SseError::Body(error) = error else {
+        return None;
+    };
+    let mut source: Option<&(dyn Error + 'static)> = Some(error.as_ref());
+    while let Some(current) = source {
+        if let Some(EventTooLarge(limit)) = current.downcast_ref() {
+            return Some(*limit);
+        }
+        // The words around an inner error of `io` are the inner error's, and its source is that one's source.
+        let inner = current.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        source = inner.map(|inner| inner as &(dyn Error + 'static)).or_else(|| current.source());
+    }
+    None
 }
 
 /// Counts the bytes between blank lines, which are what the reader of events holds back.
@@ -52,14 +75,14 @@ impl Meter {
 pub(super) fn lines<S, E>(stream: S, most: usize) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static
 where
     S: Stream<Item = Result<Bytes, E>> + Send + 'static,
-    E: std::error::Error + Send + Sync + 'static,
+    E: Error + Send + Sync + 'static,
 {
     stream.scan((Meter::default(), false), move |(meter, failed), chunk| {
         let next = match chunk {
             _ if *failed => None,
             Ok(chunk) if meter.exceeds(&chunk, most) => {
                 *failed = true;
-                Some(Err(io::Error::other("an event is too large")))
+                Some(Err(io::Error::other(EventTooLarge(most))))
             }
             Ok(chunk) => Some(Ok(chunk)),
             Err(error) => Some(Err(io::Error::other(error))),
