@@ -8,6 +8,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 
 use super::catalogue::Catalogue;
 use super::shape;
@@ -89,16 +90,36 @@ impl ServerHandler for Handler {
         table.get(name).map(|listed| listed.tool.clone())
     }
 
-    /// rmcp's own answer repeats the method's name, which may hold anything.
+    /// rmcp's own answer repeats the method's name, which may hold anything. A known method comes here when its parameters
+    /// cannot be read.
     async fn on_custom_request(
         &self,
-        _request: CustomRequest,
+        request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "unknown method", None))
+        Err(match request.method.as_str() {
+            "tools/call" => ErrorData::invalid_params(wrong_with_call(request.params.as_ref()), None),
+            "tools/list" | "initialize" | "ping" => {
+                ErrorData::invalid_params("the parameters do not have the form that the protocol says", None)
+            }
+            _ => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "unknown method", None),
+        })
     }
 
     async fn on_initialized(&self, _context: NotificationContext<RoleServer>) {}
+}
+
+/// What is wrong with the parameters of a `tools/call` that could not be read, without any of them.
+fn wrong_with_call(params: Option<&Value>) -> &'static str {
+    let Some(Value::Object(params)) = params else {
+        return "`params` must be an object with `name`, and `arguments` where the tool takes any";
+    };
+    match (params.get("name"), params.get("arguments")) {
+        (None, _) => "`name` is missing: it names the tool to call",
+        (Some(name), _) if !name.is_string() => "`name` must be a string",
+        (_, Some(arguments)) if !(arguments.is_object() || arguments.is_null()) => "`arguments` must be an object",
+        _ => "the parameters do not have the form that the protocol says",
+    }
 }
 
 /// What the client says it is. A request of the newer protocol says so itself or not at all; an older client said so when

@@ -1,5 +1,6 @@
 //! HTTP: the endpoint, health, and being told to stop.
 
+mod body;
 mod guard;
 
 use std::net::SocketAddr;
@@ -75,6 +76,7 @@ impl Listening {
             .route("/readyz", get(ready))
             .with_state(vitals)
             .route_service(ENDPOINT, mcp)
+            .layer(middleware::from_fn_with_state(max_body, body::explain))
             .layer(middleware::from_fn_with_state(guard, guard::check));
         let stop = accepting.clone();
         let task =

@@ -141,6 +141,40 @@ async fn web_pages_and_other_hosts_are_turned_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_message_is_named_as_json_rpc_names_it() {
+    let upstream = Sample::start().await;
+    let host = Host::before(&upstream.url).await;
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo"}});
+    for (body, code, words) in [
+        ("{\"jsonrpc\": \"2.0\", planted".to_owned(), -32700, "parse error"),
+        (json!([call]).to_string(), -32600, "batches are not supported"),
+        (json!({"jsonrpc": "1.0", "id": 1, "planted": 1}).to_string(), -32600, "no JSON-RPC 2.0 message"),
+    ] {
+        let response = modern_call(&host.url(), "echo", &json!({})).body(body).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+        let answer: Value = response.json().await.unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(words), "{answer}");
+        assert!(!answer.to_string().contains("planted"), "{answer}");
+    }
+    // Another media type keeps its own status.
+    let other = http().post(host.url()).header("content-type", "text/plain").body("x").send().await.unwrap();
+    assert!(matches!(other.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::NOT_ACCEPTABLE));
+    for (arguments, code, words) in [
+        (json!(["planted"]), -32602, "`arguments` must be an object"),
+        (json!("planted"), -32602, "`arguments` must be an object"),
+    ] {
+        let response = modern_call(&host.url(), "echo", &arguments).send().await.unwrap();
+        let answer: Value = response.json().await.unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+        assert_eq!(answer["error"]["message"], words, "{answer}");
+    }
+    assert_eq!(upstream.calls(), 0);
+    let stopped = host.stop().await;
+    assert!(stopped.receipts().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_body_over_the_limit_is_refused_and_other_paths_are_not_there() {
     let upstream = Sample::start().await;
     let mut options = options(&upstream.url);
