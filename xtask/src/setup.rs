@@ -45,6 +45,10 @@ impl Route {
                 // `-Zbuild-std` is not stable yet, and the standard library is built with what is not stable anyway.
                 .env("RUSTC_BOOTSTRAP", "1")
                 .arg("-Zbuild-std=std,panic_abort");
+            // Debian's compiler comes without the linker for WebAssembly; the toolchain of the cargo in use has one.
+            if let Some(path) = path_with_linker(root) {
+                command.env("PATH", path);
+            }
         }
         command.args(["--target", TARGET]);
         command
@@ -84,6 +88,15 @@ pub fn run(root: &Path) -> Result<Route> {
          `apt-get install --no-install-recommends {}`",
         DEBIAN_PACKAGES.join(" ")
     )
+}
+
+/// `PATH` with the folder in front in which the toolchain in use keeps `rust-lld`.
+fn path_with_linker(root: &Path) -> Option<std::ffi::OsString> {
+    let folder = process::output(Route::Rustup.rustc(root).args(["--print", "target-libdir"])).ok()?;
+    // `<sysroot>/lib/rustlib/<host>/lib`, and the linker is in `bin` beside it.
+    let folder = PathBuf::from(folder).parent()?.join("bin");
+    let rest = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::iter::once(folder).chain(std::env::split_paths(&rest))).ok()
 }
 
 /// Whether the compiler in use has the target's standard library.
