@@ -41,6 +41,18 @@ impl Redactor {
         self.session.ask(|exports| &exports.redactor_finish, (self.handle,), 0)
     }
 
+    /// Begin another text of the same caller in the same instance, with nothing counted yet. What the last one still held back
+    /// is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal`]: this redactor is of no more use.
+    pub fn restart(&mut self) -> Result<(), Refusal> {
+        self.session.discard(self.handle)?;
+        self.handle = self.session.ask(|exports| &exports.redactor_open, (None::<&str>,), 0)?;
+        Ok(())
+    }
+
     /// Secrets masked up to now, by detector, sorted by id.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower};
+use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Lower, ResourceAny};
 use wasmtime::{Engine, Store, Trap};
 
 use crate::engine::Inner;
@@ -86,6 +86,18 @@ impl Session {
                 Err(report(&error))
             }
         }
+    }
+
+    /// Give a resource of the instance up.
+    pub(crate) fn discard(&mut self, resource: ResourceAny) -> Result<(), Refusal> {
+        if self.broken {
+            return Err(Refusal::Trap);
+        }
+        self.allow(0);
+        resource.resource_drop(&mut self.store).map_err(|error| {
+            self.broken = true;
+            report(&error)
+        })
     }
 
     /// Check an answer. An instance that answers nonsense is not asked again.

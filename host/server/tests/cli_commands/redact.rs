@@ -23,7 +23,10 @@ fn text_is_cleaned_and_an_account_given() {
     let account: Value = serde_json::from_str(&machine.err).unwrap();
     assert_eq!(
         account,
-        json!({"redactions": ["secret"], "redaction_details": {"github_pat_classic": 1}, "injection_markers": null})
+        json!({
+            "redactions": ["secret"], "redaction_details": {"github_pat_classic": 1}, "injection_markers": null,
+            "invalid_utf8_bytes": 0,
+        })
     );
 }
 
@@ -93,9 +96,70 @@ fn what_cannot_be_read_is_an_error() {
     let token = token();
     let broken = place.pipe(&["redact", "--format", "json"], format!("{{\"a\": \"{token}\"")).ended(1);
     assert!(!broken.err.contains(&token) && broken.out.is_empty() && !broken.error().is_empty(), "{broken:?}");
-    let binary = place.pipe(&["redact"], b"\xff\xfe").ended(1);
-    assert!(!binary.error().is_empty());
+    let binary = place.pipe(&["redact", "--format", "json"], b"{\"a\": \"\xff\"}").ended(1);
+    assert!(!binary.error().is_empty() && binary.out.is_empty());
     assert!(place.cli(&["redact", "--report", "no/such/folder"]).ended(1).out.is_empty());
+}
+
+#[test]
+fn bytes_that_are_no_text_go_through_and_what_is_around_them_is_cleaned() {
+    let place = Place::new();
+    let token = token();
+    let part = |text: &str| text.as_bytes().to_vec();
+    let input = [
+        vec![0xff, 0xfe],
+        part(&format!("caf\u{e9} {token}")),
+        vec![0xe9],
+        part(&format!("{token} end\n{{\"a\": 1}}\n")),
+        vec![0xc3, 0x28, 0xed, 0xa0, 0x80],
+        part(&token),
+        vec![0xf0, 0x9f, 0x92],
+    ]
+    .concat();
+    let text = String::from_utf8_lossy(&input).into_owned();
+    assert_eq!(text.matches(&token).count(), 3);
+    let mut wanted = input.clone();
+    while let Some(at) = wanted.windows(token.len()).position(|part| part == token.as_bytes()) {
+        wanted.splice(at..at + token.len(), MASK.bytes());
+    }
+    let report = place.path().join("report.json");
+    for format in ["text", "auto"] {
+        // In one piece, and byte by byte: a sign that a pause cuts is no broken one.
+        for step in [input.len(), 1] {
+            let mut child = place
+                .command(&["redact", "--format", format, "--report", report.to_str().unwrap()])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            for piece in input.chunks(step) {
+                stdin.write_all(piece).unwrap();
+                if step == 1 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+            drop(stdin);
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success());
+            assert_eq!(output.stdout, wanted, "{format} {step}: {}", String::from_utf8_lossy(&output.stdout));
+            let account = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(
+                account,
+                "3 secrets masked (github_pat_classic 3); 10 bytes are not UTF-8 and passed unchanged\n"
+            );
+            let report: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+            assert_eq!(report["invalid_utf8_bytes"], 10);
+        }
+    }
+    let binary: Vec<u8> = (0..4096_u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let output = {
+        let mut child = place.command(&["redact", "-q"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&binary).unwrap();
+        child.wait_with_output().unwrap()
+    };
+    assert_eq!(output.stdout, binary);
 }
 
 #[test]

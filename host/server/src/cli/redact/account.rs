@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 pub struct Account {
     secrets: BTreeMap<String, u64>,
     markers: Option<BTreeMap<String, u64>>,
+    not_utf8: u64,
 }
 
 impl Account {
@@ -23,24 +24,36 @@ impl Account {
         add(self.markers.get_or_insert_default(), hits);
     }
 
-    /// What was found as JSON: the members that `--jsonl` writes beside the output. `injection_markers` is null where
-    /// nobody looked for marks.
+    /// Count bytes that are not UTF-8 and went through as they were.
+    pub fn add_not_utf8(&mut self, bytes: usize) {
+        self.not_utf8 = self.not_utf8.saturating_add(bytes as u64);
+    }
+
+    /// What was found as JSON: the members that `--jsonl` writes beside the output, and `invalid_utf8_bytes`.
+    /// `injection_markers` is null where nobody looked for marks.
     pub fn report(&self) -> Value {
         let marked = self.markers.as_ref().is_some_and(|markers| !markers.is_empty());
         json!({
             "redactions": reasons(!self.secrets.is_empty(), marked),
             "redaction_details": self.secrets,
             "injection_markers": self.markers,
+            "invalid_utf8_bytes": self.not_utf8,
         })
     }
 
     /// What was found in one line of words.
     pub fn words(&self) -> String {
         let secrets = list("secret", "masked", &self.secrets);
-        match &self.markers {
+        let mut words = match &self.markers {
             Some(markers) => format!("{secrets}; {}", list("injection mark", "noted", markers)),
             None => secrets,
+        };
+        match self.not_utf8 {
+            0 => {}
+            1 => words.push_str("; 1 byte is not UTF-8 and passed unchanged"),
+            many => words.push_str(&format!("; {many} bytes are not UTF-8 and passed unchanged")),
         }
+        words
     }
 }
 
@@ -100,6 +113,9 @@ mod tests {
         let mut account = Account::default();
         assert_eq!(account.report()["injection_markers"], Value::Null);
         account.add_markers(&[]);
-        assert_eq!(account.report(), json!({"redactions": [], "redaction_details": {}, "injection_markers": {}}));
+        assert_eq!(
+            account.report(),
+            json!({"redactions": [], "redaction_details": {}, "injection_markers": {}, "invalid_utf8_bytes": 0})
+        );
     }
 }

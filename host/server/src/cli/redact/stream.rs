@@ -25,6 +25,8 @@ pub fn run(engine: &Engine, format: Format, mut input: impl Read, output: impl W
         account: Account::default(),
         state: State::Text(None),
         pending: Vec::new(),
+        cut: Vec::new(),
+        spare: None,
         depth: Depth::default(),
     };
     cleaner.state = match format {
@@ -73,6 +75,10 @@ struct Cleaner<'a, W> {
     account: Account,
     state: State,
     pending: Vec<u8>,
+    /// The first bytes of a sign whose others have not arrived; three at most.
+    cut: Vec<u8>,
+    /// A redactor that has ended its text and can begin another.
+    spare: Option<Redactor>,
     depth: Depth,
 }
 
@@ -137,21 +143,59 @@ impl<W: Write> Cleaner<'_, W> {
         text.chunks(BLOCK).try_for_each(|piece| self.text(piece))
     }
 
+    /// Clean a piece of text. Bytes that are no UTF-8 are no text: they part what is before from what is after, and go
+    /// through as they are, for a filter must lose nothing.
     fn text(&mut self, piece: &[u8]) -> anyhow::Result<()> {
-        if piece.is_empty() {
+        let joined;
+        let mut rest = piece;
+        if !self.cut.is_empty() {
+            joined = [std::mem::take(&mut self.cut).as_slice(), piece].concat();
+            rest = &joined;
+        }
+        loop {
+            let error = match std::str::from_utf8(rest) {
+                Ok(text) => return self.clean(text),
+                Err(error) => error,
+            };
+            let (text, after) = rest.split_at_checked(error.valid_up_to()).unwrap_or((rest, &[]));
+            // Cannot fail: that much was found to be text.
+            self.clean(std::str::from_utf8(text)?)?;
+            let Some(length) = error.error_len() else {
+                self.cut = after.to_vec();
+                return Ok(());
+            };
+            let (other, next) = after.split_at_checked(length).unwrap_or((after, &[]));
+            self.pass(other)?;
+            rest = next;
+        }
+    }
+
+    /// End the text before bytes that are no text, and let them through.
+    fn pass(&mut self, other: &[u8]) -> anyhow::Result<()> {
+        self.end_text()?;
+        self.account.add_not_utf8(other.len());
+        self.output.write_all(other).map_err(of_output)
+    }
+
+    fn clean(&mut self, text: &str) -> anyhow::Result<()> {
+        if text.is_empty() {
             return Ok(());
         }
         let redactor = match &mut self.state {
             State::Text(Some(redactor)) => redactor,
             state => {
-                *state = State::Text(Some(self.engine.redactor()?));
+                let redactor = match self.spare.take() {
+                    Some(redactor) => redactor,
+                    None => self.engine.redactor()?,
+                };
+                *state = State::Text(Some(redactor));
                 match state {
                     State::Text(Some(redactor)) => redactor,
                     _ => anyhow::bail!("the input is not text"),
                 }
             }
         };
-        let out = redactor.push(piece).context("cannot clean the text")?;
+        let out = redactor.push(text.as_bytes()).context("cannot clean the text")?;
         self.output.write_all(&out).map_err(of_output)
     }
 
@@ -171,12 +215,25 @@ impl<W: Write> Cleaner<'_, W> {
             State::Open { .. } => self.look(true)?,
             State::Text(_) => {}
         }
+        self.end_text()?;
+        let cut = std::mem::take(&mut self.cut);
+        if !cut.is_empty() {
+            self.pass(&cut)?;
+        }
+        self.output.flush().map_err(of_output)
+    }
+
+    /// Let out what the redactor holds back, and let it go.
+    fn end_text(&mut self) -> anyhow::Result<()> {
         if let State::Text(Some(mut redactor)) = std::mem::replace(&mut self.state, State::Text(None)) {
             let out = redactor.finish().context("cannot clean the text")?;
             self.account.add_secrets(&redactor.secrets().context("cannot count what was masked")?);
             self.output.write_all(&out).map_err(of_output)?;
+            // Input that is not text at all ends one every few bytes: beginning anew is cheaper than another instance.
+            redactor.restart().context("cannot clean the text")?;
+            self.spare = Some(redactor);
         }
-        self.output.flush().map_err(of_output)
+        Ok(())
     }
 }
 
