@@ -64,6 +64,7 @@ pub struct Chain {
     mark: JournalMark,
     counts: Counts,
     forked: bool,
+    end_tried: bool,
     ended: bool,
 }
 
@@ -85,12 +86,18 @@ impl Chain {
             mark: JournalMark::default(),
             counts: Counts::default(),
             forked: false,
+            end_tried: false,
             ended: false,
         }
     }
 
     pub const fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// Whether the run was to be ended and could not be.
+    pub const fn failed_to_end(&self) -> bool {
+        self.end_tried && !self.ended
     }
 
     /// Records entries with one flush. The outer error is everybody's, an inner one the entry's own.
@@ -199,6 +206,7 @@ impl Chain {
         if status == RunStatus::InProgress {
             return Err(EvidenceError::UnknownStatus);
         }
+        self.end_tried = true;
         let store = Arc::clone(&self.store);
         let mut turn = store.turn()?;
         self.finish(turn.as_mut())?;

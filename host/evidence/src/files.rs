@@ -196,8 +196,9 @@ impl Folder {
         }
     }
 
-    fn remove(&self, name: &str) {
-        // A temporary file that stays behind does no harm, and the first error is the one to tell.
+    /// Removes a file that does no harm where it stays behind.
+    pub fn remove(&self, name: &str) {
+        // Of a temporary file the first error is the one to tell.
         let _ = rustix::fs::unlinkat(&self.fd, name, AtFlags::empty());
     }
 

@@ -96,7 +96,8 @@ impl fmt::Debug for LedgerKey {
     }
 }
 
-fn path_in(state: &StateDir) -> PathBuf {
+/// Where the key of a state folder belongs.
+pub(crate) fn path_in(state: &StateDir) -> PathBuf {
     state.path().join("runs").join(KEY_FILE)
 }
 

@@ -1,12 +1,13 @@
 //! Recovery after a crash: whatever was acknowledged is there again, and no chain forks.
 
-use crate::authority::ChainAuthority;
+use crate::authority::{ChainAuthority, Tail};
 use crate::chain::Chain;
 use crate::clock;
 use crate::error::EvidenceError;
+use crate::events;
 use crate::files::Folder;
 use crate::ids::RunId;
-use crate::key::LedgerKey;
+use crate::key::{LedgerKey, path_in};
 use crate::meta::RunStatus;
 use crate::presence::Absence;
 use crate::runs::{close, open_run, read_ledger};
@@ -76,10 +77,11 @@ pub fn recover(state: &StateDir, authority: &Arc<dyn ChainAuthority>) -> Result<
     Ok(outcomes)
 }
 
-/// Ends, as abandoned, every run of ours that is still open although no writer of it lives. Gives the ones that were ended.
+/// Ends, as abandoned, every run of ours that is still open although its writer was killed or could not end it. Gives the ones
+/// that were ended.
 ///
-/// To be called after [`recover`]. A run stays as it is when its writer lives, when nobody can tell (it was started by a
-/// program that puts up no sign of its writer, such as roam-code), or when its journal could not be carried out.
+/// To be called after [`recover`]. A run stays as it is when a writer lives, when its last one stopped in order and left it
+/// open for others, when nobody can tell (roam-code puts up no sign of a writer), or when its journal could not be carried out.
 ///
 /// # Errors
 /// When the state folder cannot be read. What goes wrong with one run is logged and does not keep the others from being ended.
@@ -106,6 +108,8 @@ fn abandon(state: &StateDir, own: &Folder, run: &RunId) -> Result<bool, Evidence
     };
     let (folder, meta) = open_run(state, run)?;
     if !meta.is_open() {
+        // Ended from outside.
+        absence.settle();
         return Ok(false);
     }
     let lock = exclusive(&folder, LOCK_PATIENCE)?;
@@ -116,7 +120,7 @@ fn abandon(state: &StateDir, own: &Folder, run: &RunId) -> Result<bool, Evidence
     }
     close(meta, &read_ledger(&folder)?, RunStatus::Abandoned, &clock::now())?.write(&folder)?;
     drop(lock);
-    drop(absence);
+    absence.settle();
     Ok(true)
 }
 
@@ -143,7 +147,8 @@ pub(crate) fn has_journal(state: &StateDir, run: &RunId) -> Result<bool, Evidenc
 /// Recovers one run behind a store. None if there was nothing to make good.
 ///
 /// # Errors
-/// When the run or its evidence cannot be reached.
+/// When the run or its evidence cannot be reached. `KeyChanged` when the ledger begins with a signature of another key: by this
+/// one every promise would look forged, and be dropped.
 pub fn recover_run(
     state: &StateDir,
     run: &RunId,
@@ -151,8 +156,13 @@ pub fn recover_run(
     store: Arc<dyn Store>,
     authority: Arc<dyn ChainAuthority>,
 ) -> Result<Option<Recovered>, EvidenceError> {
+    let check = Arc::clone(&authority);
+    let held = key.clone();
     let mut chain = Chain::new(run.clone(), state.clone(), key, Arc::clone(&store), authority);
     let mut turn = store.turn()?;
+    if is_of_another_key(check.as_ref(), &held, &turn.read_ledger(0)?) {
+        return Err(EvidenceError::KeyChanged { path: path_in(state) });
+    }
     let (_, restored) = chain.catch_up(turn.as_mut())?;
     turn.settle()?;
     Ok((!restored.is_empty()).then(|| Recovered {
@@ -164,4 +174,21 @@ pub fn recover_run(
         line_passed_over: restored.line_passed_over,
         rejected: restored.rejected,
     }))
+}
+
+/// Whether the first line of a ledger carries a signature that the key does not give.
+fn is_of_another_key(authority: &dyn ChainAuthority, key: &LedgerKey, ledger: &[u8]) -> bool {
+    let Some(first) = events::lines(ledger).next() else {
+        return false;
+    };
+    let event = events::parse(first);
+    let Some(stored) = event.as_ref().and_then(|event| events::text(event, "signature")) else {
+        return false;
+    };
+    let before = Tail { lines: 0, signature: None, complete: true, sound: true };
+    let text = String::from_utf8_lossy(first).into_owned();
+    match authority.sign(key.bytes(), &before, &[text]).as_deref() {
+        Ok([signed]) => signed.signature != stored,
+        _ => false,
+    }
 }

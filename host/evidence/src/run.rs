@@ -132,11 +132,15 @@ impl Run {
     ) -> Result<Self, EvidenceError> {
         let key = LedgerKey::load(state)?.require_private()?;
         let meta = store.turn()?.read_meta().ok_or_else(|| EvidenceError::UnknownRun { run: run.to_string() })?;
+        let ended = || EvidenceError::Ended { run: run.to_string() };
+        if !meta.is_open() {
+            return Err(ended());
+        }
         let presence = Presence::claim(state, run)?;
         // Read again: until the sign is up, somebody may end the run as abandoned.
-        let meta = store.turn()?.read_meta().unwrap_or(meta);
-        if !meta.is_open() {
-            return Err(EvidenceError::Ended { run: run.to_string() });
+        if !store.turn()?.read_meta().unwrap_or(meta).is_open() {
+            presence.take_down();
+            return Err(ended());
         }
         Self::write(state, run.clone(), key, presence, store, authority)
     }

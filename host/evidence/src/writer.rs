@@ -84,9 +84,11 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("counterfoil-ledger".to_owned())
             .spawn(move || {
-                work(chain, &messages, &shared);
-                // Only now, since the last turn was taken.
-                drop(presence);
+                let chain = work(chain, &messages, &shared);
+                // Only now, since the last turn was taken. A run that could not be ended looks like one whose writer died.
+                if !chain.failed_to_end() {
+                    presence.take_down();
+                }
             })
             .map_err(|error| EvidenceError::io("start", Path::new("the ledger's writer"), error))?;
         Ok(Self { queue: Some(queue), counters, thread: Mutex::new(Some(thread)) })
@@ -149,7 +151,7 @@ impl Drop for Writer {
     }
 }
 
-fn work(mut chain: Chain, messages: &Receiver<Message>, counters: &Counters) {
+fn work(mut chain: Chain, messages: &Receiver<Message>, counters: &Counters) -> Chain {
     let mut held_back = None;
     let mut rested = Instant::now();
     loop {
@@ -192,6 +194,7 @@ fn work(mut chain: Chain, messages: &Receiver<Message>, counters: &Counters) {
         counters.settlings.store(so_far.settlings, Ordering::Relaxed);
     }
     chain.stop();
+    chain
 }
 
 fn commit(chain: &mut Chain, entries: &[Entry], waiting: Vec<Done>, counters: &Counters) {

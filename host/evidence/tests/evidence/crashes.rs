@@ -76,6 +76,24 @@ fn nothing_acknowledged_is_lost_and_nothing_doubled_wherever_the_process_dies() 
 }
 
 #[test]
+fn by_another_key_nothing_is_recovered_and_nothing_dropped() {
+    let bench = Bench::new();
+    let (id, entries, _) = die(&bench, Step::Journal, Done::All);
+    let key = bench.state.path().join("runs/.ledger_key");
+    let right = bench.key();
+    let journal = fs::read(bench.journal(&id)).unwrap();
+    fs::write(&key, [9; 32]).unwrap();
+    let outcomes = recover(&bench.state, &bench.authority).unwrap();
+    assert_eq!(outcomes[0].outcome.as_ref().unwrap_err().code(), "key_changed");
+    assert_eq!(fs::read(bench.journal(&id)).unwrap(), journal);
+    assert!(runs::end(&bench.state, id.as_str(), RunStatus::Failed, &bench.authority).is_err());
+    fs::write(&key, right).unwrap();
+    recover_one(&bench);
+    assert_eq!(links(&bench, &id).len(), entries.len());
+    bench.assert_sound(&id, 3);
+}
+
+#[test]
 fn a_run_whose_writer_is_gone_is_ended_as_abandoned_and_no_other() {
     let bench = Bench::new();
     let status =
@@ -89,11 +107,16 @@ fn a_run_whose_writer_is_gone_is_ended_as_abandoned_and_no_other() {
     let ended = bench.start();
     ended.end(RunStatus::Failed).unwrap();
     let ended = ended.id().clone();
+    let sign = |id: &RunId| bench.journal(id).with_file_name("writer.lock");
     let (dead, ..) = die(&bench, Step::Turn, Done::Nothing);
     let (unfinished, ..) = die(&bench, Step::Journal, Done::All);
-    // Without the sign nobody can tell, as with a run of roam-code's.
+    for id in [&dead, &unfinished] {
+        // These stopped in order within this process; one that is killed leaves its sign without the lock.
+        fs::write(sign(id), "").unwrap();
+    }
+    // Left open on purpose, and of another program: without the sign.
     let unsigned = bench.start().id().clone();
-    fs::remove_file(bench.journal(&unsigned).with_file_name("writer.lock")).unwrap();
+    assert!(!sign(&unsigned).exists() && sign(alive.id()).exists());
     let foreign = bench.start().id().clone();
     fs::remove_dir_all(bench.journal(&foreign).parent().unwrap()).unwrap();
 
@@ -117,11 +140,17 @@ fn a_run_whose_writer_is_gone_is_ended_as_abandoned_and_no_other() {
         assert_eq!(status(id).as_deref(), Some("in_progress"));
     }
     assert_eq!(status(&ended).as_deref(), Some("failed"));
+    assert!(!sign(&dead).exists());
     assert!(end_abandoned(&bench.state).unwrap().is_empty());
-    // The live ones go on, and are ended once their writers are gone.
+    // The live ones go on. One that cannot end its run leaves that to the next start.
     alive.record(entry(alive.id())).unwrap();
     second_writer.record(entry(&shared)).unwrap();
+    let key = bench.state.path().join("runs/.ledger_key");
+    fs::rename(&key, key.with_extension("aside")).unwrap();
+    assert_eq!(second_writer.end(RunStatus::Completed).unwrap_err().code(), "key_missing");
     drop(second_writer);
+    fs::rename(key.with_extension("aside"), &key).unwrap();
+    recover(&bench.state, &bench.authority).unwrap();
     assert_eq!(end_abandoned(&bench.state).unwrap(), [shared]);
     bench.assert_sound(alive.id(), 2);
 }

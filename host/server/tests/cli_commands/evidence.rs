@@ -50,6 +50,61 @@ impl Case {
 }
 
 #[test]
+#[cfg(feature = "mcp")]
+fn the_run_of_a_host_that_was_killed_is_ended_by_the_next_start_and_no_other_run() {
+    struct Killed(std::process::Child);
+    impl Drop for Killed {
+        fn drop(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+    let place = Place::new();
+    let runs = || place.cli(&["runs", "list", "--json"]).ended(0).json()["runs"].as_array().unwrap().clone();
+    let status_of = |run: &str| {
+        let meta = place.state().join("runs").join(run).join("meta.json");
+        let meta: Value = serde_json::from_slice(&std::fs::read(meta).unwrap()).unwrap();
+        (meta["status"].as_str().unwrap().to_owned(), meta["status_source"].clone())
+    };
+    // Starts a host and waits for its run.
+    let serve = || {
+        let before = runs().len();
+        let child = place
+            .command(&["serve", "--listen", "127.0.0.1:0", "--upstream", "http://127.0.0.1:9/mcp"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let child = Killed(child);
+        let known: Vec<Value> = (0..600)
+            .find_map(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                Some(runs()).filter(|runs| runs.len() > before)
+            })
+            .expect("the host starts a run");
+        let newest = known.iter().map(|run| run["run_id"].as_str().unwrap().to_owned());
+        (child, newest.collect::<Vec<_>>())
+    };
+    let left_open = place.cli(&["runs", "start"]).ended(0).out.trim().to_owned();
+    let (dead, known) = serve();
+    let dead_run = known.into_iter().find(|run| *run != left_open).unwrap();
+    drop(dead);
+    let (live, known) = serve();
+    let live_run = known.into_iter().find(|run| *run != left_open && *run != dead_run).unwrap();
+    let abandoned = ("abandoned".to_owned(), json!("asserted"));
+    let open = ("in_progress".to_owned(), Value::Null);
+    assert_eq!(status_of(&dead_run), abandoned);
+    assert_eq!((status_of(&left_open), status_of(&live_run)), (open.clone(), open.clone()));
+    // Another host beside the live one leaves its run alone.
+    let (beside, _) = serve();
+    assert_eq!((status_of(&left_open), status_of(&live_run)), (open.clone(), open));
+    drop((live, beside));
+    drop(serve());
+    assert_eq!(status_of(&live_run), abandoned);
+    place.cli(&["runs", "verify", &dead_run]).ended(0);
+}
+
+#[test]
 fn runs_start_are_listed_shown_verified_and_ended() {
     let place = Place::new();
     place.cli(&["mode", "set", "migration"]).ended(0);
