@@ -106,9 +106,11 @@ impl Run {
         if let Some(mode) = options.mode {
             meta.set("mode", mode);
         }
+        let store = Arc::new(DiskStore::new(state.clone(), id.clone()));
+        // Where nothing can be recorded no run is started: it would only be noticed at the first call.
+        drop(store.turn()?);
         // Last, since a folder with it is a run.
         meta.write(&folder)?;
-        let store = Arc::new(DiskStore::new(state.clone(), id.clone()));
         Self::write(state, id, key, presence, store, authority)
     }
 

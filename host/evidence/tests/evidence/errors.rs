@@ -265,6 +265,20 @@ fn a_lock_that_is_held_times_out_and_is_taken_afterwards() {
 }
 
 #[test]
+fn where_nothing_can_be_recorded_no_run_is_started() {
+    for place in ["mcp_receipts", "counterfoil"] {
+        let bench = Bench::new();
+        fs::create_dir_all(bench.state.path()).unwrap();
+        fs::write(bench.state.path().join(place), "in the way").unwrap();
+        let error = Run::start(&bench.state, RunOptions::default(), Arc::new(Native)).unwrap_err();
+        assert!(error.to_string().contains(place), "{error}");
+        assert!(counterfoil_evidence::runs::list(&bench.state).unwrap().is_empty());
+        fs::remove_file(bench.state.path().join(place)).unwrap();
+        bench.start();
+    }
+}
+
+#[test]
 fn an_unreachable_state_folder_is_a_clear_error() {
     let bench = Bench::new();
     fs::write(bench.dir.path().join("file"), b"").unwrap();
