@@ -1,7 +1,7 @@
 //! The command line.
 //!
-//! - [`globals`], [`status`], [`print`], [`lines`]: what all commands share: options, exit statuses, output, JSON lines.
-//! - [`settings`], [`policy_file`]: files that configure. [`words`]: spellings of the contract's enums.
+//! - [`globals`], [`status`], [`mod@print`], [`lines`]: what all commands share: options, exit statuses, output, JSON lines.
+//! - [`settings`], [`policy_file`]: files that configure.
 //! - One module a command: [`redact`], [`gate`], [`receipts`], [`runs`], [`mode`], [`component`], [`config`], `serve`, and
 //!   the demo in a room of its own.
 

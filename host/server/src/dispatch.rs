@@ -32,9 +32,9 @@ pub use outcome::{Answer, Outcome, ReceiptNote};
 pub use recorder::{Recorder, Saved};
 pub use upstream::{Lookup, Pending, Reply, Unavailable, Upstream, UpstreamCall};
 
-/// Whether the protocol can carry a settled result without losing any of it; otherwise what it cannot carry, in words
-/// without content.
-pub type Fits = fn(&Value) -> Result<(), String>;
+/// What the protocol carries of a result: none when it carries all of it, else the result without the members that it
+/// has no place for. An error when it cannot carry such a result at all, in words without content.
+pub type Shape = fn(&Value) -> Result<Option<Value>, String>;
 
 /// Everything that stays the same from call to call.
 pub struct Parts {
@@ -48,8 +48,8 @@ pub struct Parts {
     pub mode: Mode,
     /// Whether denied calls run and are only recorded.
     pub dry_run: bool,
-    /// Whether the protocol can carry a result.
-    pub fits: Fits,
+    /// What the protocol carries of a result.
+    pub shape: Shape,
 }
 
 /// The spine that every projection shares.

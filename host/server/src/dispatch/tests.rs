@@ -101,7 +101,14 @@ fn stage(lookup: Lookup, reply: Reply, slow: bool, memory: Memory) -> Stage {
         upstream: Arc::clone(&upstream) as Arc<_>,
         mode: Mode::SafeEdit,
         dry_run: false,
-        fits: |value| if value.get("odd").is_some() { Err("it is odd".to_owned()) } else { Ok(()) },
+        shape: |value| match value {
+            Value::Object(members) if members.contains_key("odd") => Err("it is odd".to_owned()),
+            Value::Object(members) if members.contains_key("more") => {
+                let rest = members.iter().filter(|(name, _)| *name != "more");
+                Ok(Some(rest.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()))
+            }
+            _ => Ok(None),
+        },
     });
     Stage { dispatcher, upstream, memory }
 }
@@ -179,6 +186,7 @@ async fn each_reply_has_its_outcome_in_the_receipt() {
         (Reply::Cancelled, "cancelled", json!([])),
         (Reply::Unavailable(Unavailable::Slow), "failed", json!(["producer_not_available"])),
         (Reply::Result(r#"{"odd":1}"#.to_owned()), "withheld", json!(["policy"])),
+        (Reply::Result(r#"{"more":1,"rest":2}"#.to_owned()), "completed", json!(["schema_strict"])),
         (Reply::Result("not json".to_owned()), "withheld", json!(["policy"])),
         (Reply::Result(r#"{"a":"\ud800"}"#.to_owned()), "withheld", json!(["policy"])),
         (Reply::Result(format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000))), "withheld", json!(["policy"])),

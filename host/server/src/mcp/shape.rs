@@ -1,8 +1,9 @@
 //! Results in the protocol's types.
 //!
-//! rmcp sends only what its types know. A result that holds more, an unknown kind of content for instance, would arrive
-//! with holes that nobody has decided on, so it is not sent at all: [`fits`] says what cannot be carried before the
-//! receipt is written. Members that are `null` and may be left out do not count.
+//! rmcp sends only what its types know. [`shaped`] gives the part of a result that they carry before the receipt is
+//! written, so that the receipt is of what goes out: members that the types have no place for are left out, a result that
+//! they cannot read (an unknown kind of content, an unknown word) is not sent at all. Members that are `null` and may be
+//! left out do not count.
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode, MetaObject, ResultType};
@@ -13,9 +14,10 @@ use crate::dispatch::{Answer, Outcome, ReceiptNote};
 /// Key of our note in the `_meta` of a result.
 pub const RECEIPT: &str = "dev.counterfoil/receipt";
 
-/// Whether rmcp's types carry all of a settled result; otherwise what they do not carry.
-pub fn fits(value: &Value) -> Result<(), String> {
-    typed(value).map(|_| ())
+/// What rmcp's types carry of a result; none when that is all of it. An error when they cannot carry it.
+pub fn shaped(value: &Value) -> Result<Option<Value>, String> {
+    let (_, carried) = typed(value)?;
+    Ok(if carries(value, &carried) { None } else { Some(carried) })
 }
 
 /// What the client gets for the end of a call.
@@ -23,8 +25,8 @@ pub fn response(outcome: Outcome) -> Result<CallToolResponse, ErrorData> {
     let note = outcome.receipt.as_ref().map(ReceiptNote::to_json);
     match outcome.answer {
         Answer::Result(value) => match typed(&value) {
-            Ok(result) => Ok(noted(result, note).into()),
-            // The dispatcher asks `fits` first, so this is for a mistake of ours.
+            Ok((result, _)) => Ok(noted(result, note).into()),
+            // The dispatcher asks `shaped` first, so this is for a mistake of ours.
             Err(what) => Ok(noted(failure(format!("the result was withheld: {what}")), note).into()),
         },
         Answer::Blocked(envelope) => Ok(noted(failure(envelope), note).into()),
@@ -72,7 +74,8 @@ fn noted_data(data: Option<Value>, note: Option<Value>) -> Option<Value> {
     }
 }
 
-fn typed(value: &Value) -> Result<CallToolResult, String> {
+/// A result in rmcp's type, and what that type carries of it.
+fn typed(value: &Value) -> Result<(CallToolResult, Value), String> {
     match value.get("resultType").and_then(Value::as_str) {
         None | Some("complete") => {}
         Some(_) => {
@@ -85,30 +88,20 @@ fn typed(value: &Value) -> Result<CallToolResult, String> {
     // From text: buffered numbers keep their spelling, and rmcp's tagged types read them.
     let mut result: CallToolResult = serde_json::from_str(&value.to_string()).map_err(|_| unknown())?;
     let carried = serde_json::to_value(&result).map_err(|_| unknown())?;
-    let mut path = String::from("result");
-    if !carries(value, &carried, &mut path) {
-        return Err(format!("the protocol's types do not carry all of `{path}`"));
-    }
     // What was written before 2026-07-28 says nothing, and that means complete.
     result.result_type = Some(ResultType::COMPLETE);
-    Ok(result)
+    Ok((result, carried))
 }
 
-/// Whether everything in `sent` is in `carried`. Otherwise `path` names the first thing of which something is not. The
-/// member that is missing is not named: its name is the upstream's own text, and would reach the client without its mark.
-fn carries(sent: &Value, carried: &Value, path: &mut String) -> bool {
+/// Whether everything in `sent` is in `carried`.
+fn carries(sent: &Value, carried: &Value) -> bool {
     match (sent, carried) {
         (Value::Object(sent), Value::Object(carried)) => sent.iter().all(|(key, value)| match carried.get(key) {
-            Some(kept) => step(path, key, |path| carries(value, kept, path)),
+            Some(kept) => carries(value, kept),
             None => value.is_null(),
         }),
         (Value::Array(sent), Value::Array(carried)) => {
-            sent.len() == carried.len()
-                && sent
-                    .iter()
-                    .zip(carried)
-                    .enumerate()
-                    .all(|(place, (value, kept))| step(path, &place.to_string(), |path| carries(value, kept, path)))
+            sent.len() == carried.len() && sent.iter().zip(carried).all(|(value, kept)| carries(value, kept))
         }
         // rmcp keeps a priority in 32 bits.
         (Value::Number(sent), Value::Number(carried)) => {
@@ -116,19 +109,6 @@ fn carries(sent: &Value, carried: &Value, path: &mut String) -> bool {
         }
         (sent, carried) => sent == carried,
     }
-}
-
-/// Look at a member; where it fails, `path` keeps its name.
-fn step(path: &mut String, key: &str, look: impl FnOnce(&mut String) -> bool) -> bool {
-    let before = path.len();
-    path.push('.');
-    let plain = key.len() <= 40 && key.bytes().all(|sign| sign.is_ascii_alphanumeric() || sign == b'_');
-    path.push_str(if plain { key } else { "…" });
-    let carried = look(path);
-    if carried {
-        path.truncate(before);
-    }
-    carried
 }
 
 /// The metadata of a request that goes on to the upstream: without what is the transport's, and without what is ours.
@@ -162,36 +142,47 @@ mod tests {
             json!({"content": [], "structuredContent": {"big": 12345678901234567890123_u128 as f64, "list": [1, "a", null]}, "_meta": {"x/y": 1}}),
             json!({"structuredContent": null, "resultType": "complete"}),
         ] {
-            assert_eq!(fits(&result), Ok(()), "{result}");
+            assert_eq!(shaped(&result), Ok(None), "{result}");
         }
     }
 
     #[test]
-    fn what_the_protocol_does_not_know_is_named() {
+    fn what_the_protocol_cannot_read_is_refused_without_a_word_of_it() {
         for (result, what) in [
             (json!({"content": [{"type": "hologram", "data": "x"}]}), "do not know"),
             (
                 json!({"content": [{"type": "text", "text": "x", "annotations": {"audience": ["robot"]}}]}),
                 "do not know",
             ),
-            (json!({"content": [{"type": "text", "text": "x", "shade": "red"}]}), "`result.content.0`"),
-            (json!({"content": [], "toolResult": 1}), "`result`"),
-            (json!({"content": [{"type": "text", "text": "x", "planted words": 1}]}), "`result.content.0`"),
             (json!({"content": [], "resultType": "input_required"}), "not complete"),
             (json!([]), "do not know"),
             (json!({}), "do not know"),
         ] {
-            let refused = fits(&result).unwrap_err();
+            let refused = shaped(&result).unwrap_err();
             assert!(refused.contains(what), "{result}: {refused}");
-            assert!(!["planted", "shade", "robot", "hologram"].iter().any(|word| refused.contains(word)), "{refused}");
+            assert!(!["robot", "hologram"].iter().any(|word| refused.contains(word)), "{refused}");
         }
+    }
+
+    #[test]
+    fn members_that_the_protocol_has_no_place_for_are_left_out() {
+        let result = json!({
+            "content": [{"type": "text", "text": "x", "planted words": 1}],
+            "structuredContent": {"kept": [1, {"deep": true}]},
+            "total": 3,
+        });
+        let part = shaped(&result).unwrap().unwrap();
+        assert_eq!(part["content"], json!([{"type": "text", "text": "x"}]));
+        assert_eq!(part["structuredContent"], result["structuredContent"]);
+        assert_eq!(part.get("total"), None);
+        assert_eq!(shaped(&part), Ok(None), "what is carried is carried whole");
     }
 
     #[test]
     fn a_number_keeps_its_spelling_and_a_link_its_size() {
         let text = r#"{"content":[{"type":"resource_link","uri":"a:b","name":"n","size":12}],"structuredContent":{"a":1.50,"b":10000000000000000000001}}"#;
         let value: Value = serde_json::from_str(text).unwrap();
-        let sent = serde_json::to_string(&typed(&value).unwrap()).unwrap();
+        let sent = serde_json::to_string(&typed(&value).unwrap().0).unwrap();
         assert!(sent.contains(r#""a":1.50"#) && sent.contains("10000000000000000000001"), "{sent}");
         assert!(sent.contains(r#""size":12"#), "{sent}");
     }

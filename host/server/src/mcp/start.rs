@@ -56,7 +56,7 @@ pub async fn start(options: ServeOptions) -> anyhow::Result<Running> {
         upstream: Arc::clone(&catalogue) as Arc<_>,
         mode: ground.mode,
         dry_run: options.dry_run,
-        fits: shape::fits,
+        shape: shape::shaped,
     });
     let handler = Handler::new(dispatcher.clone(), Arc::clone(&catalogue), options.agent);
     let vitals = Vitals {

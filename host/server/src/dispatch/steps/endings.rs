@@ -11,8 +11,40 @@ use crate::dispatch::outcome::{Answer, Disposition, Outcome, ReceiptNote};
 
 impl Steps {
     /// The upstream sent something: clean it, write its receipt, and only then let it out.
+    ///
+    /// What the protocol has no place for is left out, and the receipt says so. It is of the result as it goes out, so
+    /// such a result is settled a second time, from what was sent.
     pub(super) async fn content(&self, case: Case, disposition: Disposition, text: String) -> Outcome {
         let (sent, settled) = self.settle(&case, disposition, &[], text).await;
+        match self.shaped(disposition, &sent, &settled) {
+            None => self.cleaned(case, disposition, sent, settled).await,
+            Some(part) => {
+                tracing::warn!("the protocol has no place for members of the result: they are left out");
+                let (sent, settled) = self.settle(&case, disposition, &[RedactionReason::SchemaStrict], part).await;
+                self.cleaned(case, disposition, sent, settled).await
+            }
+        }
+    }
+
+    /// The part of a result that the protocol carries; none when that is all of it, or when there is none to be sent.
+    fn shaped(&self, disposition: Disposition, sent: &str, settled: &Result<Settlement, Refusal>) -> Option<String> {
+        let settlement = settled.as_ref().ok()?;
+        if disposition == Disposition::Failed {
+            return None;
+        }
+        let clean: Value = serde_json::from_str(settlement.outcome.as_deref().unwrap_or(sent)).ok()?;
+        (self.parts.shape)(&clean).ok()??;
+        let raw: Value = serde_json::from_str(sent).ok()?;
+        Some((self.parts.shape)(&raw).ok()??.to_string())
+    }
+
+    async fn cleaned(
+        &self,
+        case: Case,
+        disposition: Disposition,
+        sent: String,
+        settled: Result<Settlement, Refusal>,
+    ) -> Outcome {
         let settlement = match settled {
             Ok(settlement) => settlement,
             Err(refusal) => {
@@ -25,7 +57,11 @@ impl Steps {
         let answer = match serde_json::from_str::<Value>(clean) {
             Err(_) => Err("its JSON cannot be read".to_owned()),
             Ok(value) if disposition == Disposition::Failed => protocol_error(value),
-            Ok(value) => (self.parts.fits)(&value).map(|()| Answer::Result(value)),
+            Ok(value) => match (self.parts.shape)(&value) {
+                Ok(None) => Ok(Answer::Result(value)),
+                Ok(Some(_)) => Err("the protocol does not carry all of it".to_owned()),
+                Err(what) => Err(what),
+            },
         };
         match answer {
             Ok(answer) => self.record(case, disposition, &settlement, answer).await,

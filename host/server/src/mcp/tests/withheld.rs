@@ -29,7 +29,6 @@ async fn what_cannot_be_settled_or_carried_is_withheld() {
         (Canned::json("inside, and no JSON"), "unreadable"),
         (Canned::json(&b"{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":\"inside \xff\"}"[..]), "unreadable"),
         (Canned::result(r#"{"content":[{"type":"hologram","inside":1}]}"#), "withheld"),
-        (Canned::result(r#"{"content":[],"inside":1}"#), "withheld"),
         (Canned::result(r#"{"resultType":"input_required","inputRequests":{"inside":1}}"#), "withheld"),
         (Canned::result(r#""inside""#), "withheld"),
     ] {
@@ -47,6 +46,20 @@ async fn what_cannot_be_settled_or_carried_is_withheld() {
         assert_eq!(receipt["redactions"], json!(["policy"]), "{shown}");
         assert_eq!(receipt["policy_decision"], "allow", "{shown}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn members_that_the_protocol_has_no_place_for_are_left_out_and_the_receipt_says_so() {
+    let secret = ["ghp", "m8bz3LuMJ5kgrlgtephAJu0gD6vlfs4QHNJc"].join("_");
+    let sent = format!(
+        r#"{{"content":[{{"type":"text","text":"kept {secret}","shade":"inside"}}],"total":"inside {secret}"}}"#
+    );
+    let (result, receipt) = answer(Canned::result(&sent)).await;
+    assert_eq!(result["content"], json!([{"type": "text", "text": "kept [REDACTED:github_pat_classic]"}]));
+    let shown = result.to_string();
+    assert!(!shown.contains("inside") && !shown.contains(&secret), "{shown}");
+    assert_eq!(receipt["extra"]["outcome"], "completed");
+    assert_eq!(receipt["redactions"], json!(["secret", "schema_strict"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
