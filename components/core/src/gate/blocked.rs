@@ -26,7 +26,11 @@ pub fn blocked_envelope(
     let reason = redact::scrub(&judgement.reason, configuration);
     let (active, required) = (judgement.active_mode, judgement.required_mode);
     let run = format!("{} {required}", mode_command(preset));
-    let hint = format!("Run `{run}` to switch into a mode that allows this tool.");
+    let hint = match preset {
+        Preset::Roam => format!("Run `{run}` to switch into a mode that allows this tool."),
+        // Unlike roam-code's server, ours reads the mode when it starts.
+        Preset::None => format!("The operator can allow this tool with `{run}` and a restart of the host."),
+    };
 
     let mut out = Envelope(String::with_capacity(1024));
     out.raw("{\"command\":").text(&tool);
