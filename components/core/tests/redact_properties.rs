@@ -33,7 +33,34 @@ fn piece() -> impl Strategy<Value = String> {
         1 => "[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{18}AZDO[A-Za-z0-9]{4}",
         1 => "-----BEGIN (RSA |EC |)PRIVATE KEY-----\n([A-Za-z0-9+/]{64}\n){1,3}[A-Za-z0-9+/]{20}==\n(-----END (RSA |EC |)PRIVATE KEY-----)?",
         1 => r"-----BEGIN PRIVATE KEY-----\\n([A-Za-z0-9+/]{64}\\n){1,2}-----END PRIVATE KEY-----",
+        1 => "([A-Za-z0-9+/]{64}\n){1,8}([A-Za-z0-9+/]{20}==\n)?-----END (RSA |)PRIVATE KEY-----",
+        1 => "-----BEGIN PRIVATE KEY-----[ ]?[A-Za-z0-9+/]{40,90}[ ]?-----END PRIVATE KEY-----",
+        1 => prefixed(),
+        1 => "[A-Za-z0-9+/]{59,77}\n",
+        1 => "-----END (RSA |)PRIVATE KEY-----",
     ]
+}
+
+/// A private key, perhaps without its first line or its last, each line between two pieces of text.
+fn prefixed() -> impl Strategy<Value = String> {
+    let around = prop::sample::select(vec![
+        ("// ", "\n"),
+        ("     N\t", "\n"),
+        ("     N→", "\r\n"),
+        ("key.pem:N:", "\n"),
+        ("  \"", "\\n\" +\n"),
+        ("+", "\n"),
+        ("# ", "\n"),
+        ("", "<br>"),
+        ("", "%0A"),
+    ]);
+    let body = prop::collection::vec("[A-Za-z0-9+/]{64}", 1..5);
+    (around, body, "[A-Za-z0-9+/]{10,30}=", 0..4_u8).prop_map(|((before, after), body, last, marks)| {
+        let begin = (marks & 1 == 0).then(|| "-----BEGIN PRIVATE KEY-----".to_owned());
+        let end = (marks & 2 == 0).then(|| "-----END PRIVATE KEY-----".to_owned());
+        let lines = begin.into_iter().chain(body).chain([last]).chain(end).zip(8..);
+        lines.map(|(line, number)| format!("{}{line}{after}", before.replace('N', &number.to_string()))).collect()
+    })
 }
 
 fn text() -> impl Strategy<Value = String> {

@@ -25,7 +25,6 @@ struct KnownChain {
 pub(super) struct Input<'a> {
     bytes: &'a [u8],
     more: bool,
-    whole: bool,
     beyond: Cell<bool>,
     // For each set the last run that was walked, from … to. Candidates within one run share its end, so a run is walked
     // once however many candidates are in it.
@@ -38,19 +37,18 @@ pub(super) struct Input<'a> {
 impl<'a> Input<'a> {
     /// A whole text.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self::with(bytes, false, true)
+        Self::with(bytes, false)
     }
 
     /// A piece of a text that arrives bit by bit, and whether more is to come.
     pub(super) fn piece(bytes: &'a [u8], more: bool) -> Self {
-        Self::with(bytes, more, false)
+        Self::with(bytes, more)
     }
 
-    fn with(bytes: &'a [u8], more: bool, whole: bool) -> Self {
+    fn with(bytes: &'a [u8], more: bool) -> Self {
         Self {
             bytes,
             more,
-            whole,
             beyond: Cell::new(false),
             runs: [const { Cell::new((0, 0)) }; SETS],
             chain: Cell::new(None),
@@ -63,12 +61,8 @@ impl<'a> Input<'a> {
         self.bytes
     }
 
-    /// Whether the text is there from its first byte to its last, so that a look back may go far.
-    pub(super) const fn is_whole(&self) -> bool {
-        self.whole
-    }
-
-    fn step(&self, _count: usize) {
+    /// Note that so many bytes were looked at.
+    pub(super) fn step(&self, _count: usize) {
         #[cfg(test)]
         self.steps.set(self.steps.get() + _count);
     }
@@ -211,6 +205,18 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// Where a token may begin at the earliest whose signs stand from … to: behind the escape `\uXXXX` or `\xXX` whose digits
+    /// are the first of them.
+    pub(super) fn behind_escape(&self, from: usize, to: usize) -> usize {
+        let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+        let ends = |end: &usize| match self.slice(end.saturating_sub(6), *end) {
+            [b'\\', b'u' | b'U', a, b, c, d] => hex(&[*a, *b, *c, *d]),
+            [.., b'\\', b'x', a, b] => hex(&[*a, *b]),
+            _ => false,
+        };
+        (from + 1..to.min(from + 5)).find(ends).unwrap_or(from)
+    }
+
     fn ends_escape(&self, at: usize) -> bool {
         let tail = self.slice(at.saturating_sub(16), at);
         self.step(tail.len());
@@ -218,7 +224,7 @@ impl<'a> Input<'a> {
         match tail {
             [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f' | b'v' | b'0' | b'a' | b'e'] => true,
             [.., b'\\', b'x', high, low] | [.., b'%', high, low] => hex(&[*high, *low]),
-            [.., b'\\', b'u', a, b, c, d] => hex(&[*a, *b, *c, *d]),
+            [.., b'\\', b'u' | b'U', a, b, c, d] => hex(&[*a, *b, *c, *d]),
             [.., b'm'] => ends_colour(tail),
             _ => false,
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::detectors::pem;
 use super::engine::{self, Find, Seen};
 use super::input::{Input, LOOK_BACK};
 use super::mask::Mask;
@@ -31,10 +32,14 @@ const PROMPT: usize = 1024;
 /// A text that arrives bit by bit.
 ///
 /// What may still become a secret is held back, from its first byte to the end; everything else goes out at once, so a
-/// line that is complete goes out with its line end. The last word is held back as long as it may become part of a token.
-/// The pieces together are what the whole text would have given, in whatever way it was split. Two things differ. A value that was found is not looked for in
-/// what is out already, nor behind. And a candidate that is still open after 64 KiB is masked, with everything that
-/// could belong to it.
+/// line that is complete goes out with its line end. The last word is held back as long as it may become part of a
+/// token, and long lines of base64 as long as the end mark of a private key may follow them: those of the last 32 KiB,
+/// as in a whole text. Lines that follow a first line of a private key are held back up to 16 KiB while its end mark may come.
+///
+/// The pieces together are what the whole text would have given, in whatever way it was split. Two things differ. A
+/// value that was found is not looked for in what is out already, nor is one longer than 1 KiB, nor more than 64 of
+/// them. And a candidate that is still open after 64 KiB is masked, with everything that could belong
+/// to it.
 #[derive(Debug, Clone)]
 pub struct Redactor {
     mask: Mask,
@@ -186,6 +191,7 @@ impl Redactor {
         let mut settled = bytes.len();
         if more {
             settled = open.map_or(settled, |(start, _)| start).min(engine::unfinished(&input));
+            settled = settled.min(pem::unfinished(&input));
             settled = self.between(&finds, settled);
         }
         let fresh = self.fresh(&finds, settled);
@@ -322,7 +328,9 @@ impl Swallow {
         match self {
             Self::Token => token,
             Self::Block => {
-                token || matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\' | b'"' | b'\'' | b',' | b'>' | b':')
+                token
+                    || matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\\' | b'"' | b'\'' | b',' | b':' | b';')
+                    || matches!(byte, b'<' | b'>' | b'|' | b'#' | b'&' | b'*')
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What the detectors find, and that the work stays linear.
 
+mod keys;
 mod samples;
 mod values;
 
@@ -304,9 +305,15 @@ fn a_redactor_refuses_bytes_that_are_no_text_and_pieces_after_the_end() {
 
 #[test]
 fn a_stream_of_single_bytes_is_searched_a_few_times_over_and_not_more() {
-    for piece in
-        ["word and word ", "eyJabcdef", "-----BEGIN PRIVATE KEY-----\nABCDEFGHIJKLMNOPQRSTUVWXYZ012345\n", "ghp_"]
-    {
+    for piece in [
+        "word and word ",
+        "eyJabcdef",
+        "-----BEGIN PRIVATE KEY-----\nABCDEFGHIJKLMNOPQRSTUVWXYZ012345\n",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/\n",
+        "1 2 3\n",
+        "\n",
+        "ghp_",
+    ] {
         let mut redactor = Redactor::open(&Configuration::default()).unwrap();
         let text = piece.repeat(200_000 / piece.len());
         for byte in text.as_bytes().chunks(1) {
@@ -336,6 +343,12 @@ fn the_work_grows_with_the_text_and_no_faster() {
         "eyJa.",
         "-----BEGIN PRIVATE KEY-----",
         "-----END PRIVATE KEY-----",
+        "-----BEGIN PRIVATE KEY-----\n1:",
+        "x1: -----BEGIN PRIVATE KEY-----\n1 2 3 4\n",
+        "-----BEGIN PRIVATE KEY-----+ . %2b<br>%0a",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/\n-----END PRIVATE KEY-----",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/\n-----END EC ",
+        "-----END PRIVATE KEY-----\n1 2 3\n",
         "password=",
         "://a:",
         "a://a:b@",

@@ -158,7 +158,7 @@ pub(super) const TABLE: &[Detector] = &[
         id: "telegram_bot_token",
         provider: "Telegram",
         tier: 1,
-        rules: &[around((Digit, 8, 11), Anchor::Exact(":AA"), telegram)],
+        rules: &[around((Digit, 8, 15), Anchor::Exact(":AA"), telegram)],
     },
     Detector {
         id: "teams_webhook",
@@ -220,9 +220,10 @@ fn square(input: &Input<'_>, at: usize) -> Option<Extent> {
     (boundary && end - at >= 62 && !after && input.begins(at) && all_kinds(input.sample(at, end))).then_some((at, end))
 }
 
-/// Hex digits directly before a place, at most 65.
+/// Hex digits directly before a place, at most 65, without those of an escape.
 fn hex_before(input: &Input<'_>, at: usize) -> usize {
-    input.slice(at.saturating_sub(65), at).iter().rev().take_while(|byte| Hex.contains(**byte)).count()
+    let digits = input.slice(at.saturating_sub(65), at).iter().rev().take_while(|byte| Hex.contains(**byte)).count();
+    at - input.behind_escape(at - digits, at)
 }
 
 /// 32 hex digits, `-us`, one or two digits; the anchor is at the mark.
@@ -279,10 +280,12 @@ fn discord_webhook(input: &Input<'_>, at: usize) -> Option<Extent> {
 
 /// 8 to 10 digits, `:`, `AA` and 33 signs; the anchor is at the colon.
 fn telegram(input: &Input<'_>, at: usize) -> Option<Extent> {
-    let before = input.slice(at.saturating_sub(11), at).iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    // Four more may belong to an escape before them.
+    let before = input.slice(at.saturating_sub(15), at).iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let from = at + 1;
     let end = input.run(Word, from);
-    let start = at - before;
+    let start = input.behind_escape(at - before, at);
+    let before = at - start;
     // The address of the interface puts `bot` before the digits.
     let begins = input.begins(start) || input.slice(start.saturating_sub(3), start) == b"bot";
     let fits = (8..=10).contains(&before) && end - from >= 34;
