@@ -34,12 +34,12 @@ const PROMPT: usize = 1024;
 /// What may still become a secret is held back, from its first byte to the end; everything else goes out at once, so a
 /// line that is complete goes out with its line end. The last word is held back as long as it may become part of a
 /// token, and long lines of base64 as long as the end mark of a private key may follow them: those of the last 32 KiB,
-/// as in a whole text. Lines that follow a first line of a private key are held back up to 16 KiB while its end mark may come.
+/// as in a whole text. What follows a first line of a private key is held back, up to 16 KiB, while its end mark may
+/// come.
 ///
 /// The pieces together are what the whole text would have given, in whatever way it was split. Two things differ. A
 /// value that was found is not looked for in what is out already, nor is one longer than 1 KiB, nor more than 64 of
-/// them. And a candidate that is still open after 64 KiB is masked, with everything that could belong
-/// to it.
+/// them. And a candidate that is still open after 64 KiB is masked, with everything that could belong to it.
 #[derive(Debug, Clone)]
 pub struct Redactor {
     mask: Mask,

@@ -60,6 +60,9 @@ pub(super) fn end(input: &Input<'_>, begin: usize, label: &[u8]) -> Option<usize
                     if follows && body.is_most_of(to - begin, (3, 4)) {
                         lines = Some(to);
                     }
+                } else if lines == Some(last) && at - last <= BETWEEN && input.before(to) == Some(b'=') {
+                    // A last line, told by its padding.
+                    lines = Some(to);
                 }
                 at = to;
             }
