@@ -149,6 +149,7 @@ fn prose_and_programs_between_the_marks_stay() {
             "let total_sum2 = count_Of(things_1) + 1;\n".repeat(6)
         ),
         format!("{BEGIN}\n...\n{END}\n"),
+        format!("{BEGIN} | etag {} {} and", LINES[1].get(..40).unwrap(), LINES[2].get(..40).unwrap()),
         format!("{BEGIN}\nYOUR_PRIVATE_KEY\n{END}\n"),
     ] {
         assert_eq!(without_key(&text, &[]), text);

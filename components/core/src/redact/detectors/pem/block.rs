@@ -54,7 +54,7 @@ pub(super) fn end(input: &Input<'_>, begin: usize, label: &[u8]) -> Option<usize
             Some(byte) if Base64.contains(byte) => {
                 let to = base64_end(input, at);
                 if to - at >= RUN {
-                    follows &= at - last <= BETWEEN && !is_word(input.sample(at, to));
+                    follows &= ends_line(input.slice(last, at)) && !is_word(input.sample(at, to));
                     body.add(input, at, to);
                     last = to;
                     if follows && body.is_most_of(to - begin, (3, 4)) {
@@ -71,6 +71,11 @@ pub(super) fn end(input: &Input<'_>, begin: usize, label: &[u8]) -> Option<usize
         }
     }
     lines
+}
+
+/// Whether a line ends in what stands between two runs, really or spelled, and not much else does.
+fn ends_line(between: &[u8]) -> bool {
+    between.len() <= BETWEEN && between.iter().any(|byte| matches!(byte, b'\n' | b'\r' | b'\\' | b'<' | b'%' | b'&'))
 }
 
 /// Whether signs are a word: letters that are all small but for the first, or all capitals.
