@@ -1,12 +1,9 @@
-//! Tells the compiler where the built component lies, or that there is none.
-//!
-//! With the component the cfg `component_built` is set and the crate embeds it. Without it the crate is one
-//! `compile_error!` that says what to run.
+//! Tells the compiler where the built component lies. Without one the build ends here, before anything is compiled, with
+//! one sentence that says what to run.
 
 use std::path::Path;
 
 fn main() {
-    println!("cargo:rustc-check-cfg=cfg(component_built)");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/component");
     let mut complete = true;
     for (variable, name) in [
@@ -15,11 +12,11 @@ fn main() {
         ("COUNTERFOIL_BUILD", "counterfoil.json"),
     ] {
         let file = folder.join(name);
-        println!("cargo:rerun-if-changed={}", file.display());
+        println!("cargo::rerun-if-changed={}", file.display());
         complete &= file.is_file();
-        println!("cargo:rustc-env={variable}={}", file.display());
+        println!("cargo::rustc-env={variable}={}", file.display());
     }
-    if complete {
-        println!("cargo:rustc-cfg=component_built");
+    if !complete {
+        println!("cargo::error=the component is not built yet: run `cargo xtask build`");
     }
 }

@@ -12,24 +12,31 @@ use wit_parser::TypeDefKind;
 /// Lists of words that only files hold: nothing in the contract or the core reads them.
 const ONLY_ON_DISK: [&str; 1] = ["status_source"];
 
+/// A list with what the macro makes of each vocabulary.
+macro_rules! of_each {
+    ($make:ident) => {
+        [
+            $make!(Mode),
+            $make!(Decision),
+            $make!(Enforcement),
+            $make!(PolicyDecision),
+            $make!(RedactionReason),
+            $make!(SideEffect),
+            $make!(ReceiptIntegrity),
+            $make!(ChainState),
+            $make!(RunStatus),
+        ]
+    };
+}
+
 /// Label and words of each vocabulary in the code, as JSON spells them.
 fn in_code() -> BTreeMap<&'static str, Vec<&'static str>> {
     macro_rules! words {
-        ($($name:ident),+) => {
-            [$(($name::LABEL, $name::ALL.iter().map(|word| word.as_str()).collect()),)+].into()
+        ($name:ident) => {
+            ($name::LABEL, $name::ALL.iter().map(|word| word.as_str()).collect())
         };
     }
-    words!(
-        Mode,
-        Decision,
-        Enforcement,
-        PolicyDecision,
-        RedactionReason,
-        SideEffect,
-        ReceiptIntegrity,
-        ChainState,
-        RunStatus
-    )
+    of_each!(words).into()
 }
 
 /// Name and cases of each enum in the contract's interface `vocabulary`, with `_` for `-`.
@@ -78,24 +85,12 @@ fn the_contract_and_the_code_have_the_same_words_in_the_same_order() {
 /// Label and words of each vocabulary in the engine.
 fn in_engine() -> BTreeMap<String, Vec<String>> {
     macro_rules! words {
-        ($($name:ident),+) => {
-            [$((
-                $name::LABEL.to_owned(),
-                counterfoil_engine::types::$name::ALL.iter().map(ToString::to_string).collect(),
-            ),)+].into()
-        };
+        ($name:ident) => {{
+            use counterfoil_engine::types::$name as Engines;
+            ($name::LABEL.to_owned(), Engines::ALL.iter().map(ToString::to_string).collect())
+        }};
     }
-    words!(
-        Mode,
-        Decision,
-        Enforcement,
-        PolicyDecision,
-        RedactionReason,
-        SideEffect,
-        ReceiptIntegrity,
-        ChainState,
-        RunStatus
-    )
+    of_each!(words).into()
 }
 
 #[test]
